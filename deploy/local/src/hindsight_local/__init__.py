@@ -1,0 +1,1 @@
+"""Runs hindsight on one machine with embedded PostgreSQL and Valkey."""

@@ -1,0 +1,1 @@
+"""The typed asyncio client of hindsight, a memory server for agents."""

@@ -1,0 +1,1 @@
+"""hindsightctl, the operator's command line."""

@@ -1,0 +1,1 @@
+"""How a hindsight process starts, serves, fails and stops."""

@@ -1,0 +1,1 @@
+"""What hindsight's database holds and how it is read and written."""

@@ -1,0 +1,1 @@
+"""Changes what agents remember."""

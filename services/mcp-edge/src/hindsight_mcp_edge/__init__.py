@@ -1,0 +1,1 @@
+"""Turns agents tool calls into gRPC calls."""
