@@ -1,0 +1,59 @@
+"""Settings every hindsight process shares; the only place in the runtime that reads the environment."""
+
+from ipaddress import ip_address
+from typing import Literal, Self, TypeVar
+
+from pydantic import AliasChoices, Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hindsight_runtime.errors import StartFailed
+
+S = TypeVar("S", bound=BaseSettings)
+
+
+def either(name: str) -> AliasChoices:
+    """Accept a setting under its own name and with the prefix HINDSIGHT_."""
+    return AliasChoices(f"HINDSIGHT_{name}", name)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a listening host can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class ServerSettings(BaseSettings):
+    """How a gRPC service listens and whom it believes."""
+
+    model_config = SettingsConfigDict(env_prefix="HINDSIGHT_", extra="ignore", populate_by_name=True)
+
+    host: str = "127.0.0.1"
+    port: int
+    auth: Literal["on", "off"] = "on"
+    assertion_public_key: str = ""  # Ed25519, base64url of 32 bytes; empty: assertions are refused
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    grace_s: float = Field(20.0, ge=0, le=600)  # for calls in flight at SIGTERM
+    max_calls: int = Field(512, ge=1)  # in flight at once
+
+    @model_validator(mode="after")
+    def _auth_off_on_loopback_only(self) -> Self:
+        if self.auth == "off" and not is_loopback(self.host):
+            raise ValueError("HINDSIGHT_AUTH=off works on a loopback HINDSIGHT_HOST only")
+        return self
+
+
+def load(settings: type[S]) -> S:
+    """Read the settings from the environment.
+
+    Raises:
+        StartFailed: a setting is missing or wrong; the message names it.
+    """
+    try:
+        return settings()
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
+        raise StartFailed(f"settings from the environment: {wrong}") from None
