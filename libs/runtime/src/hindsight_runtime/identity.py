@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -39,6 +39,19 @@ class Principal:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
 
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Principal":
+        """A stored key, whose columns are named like these fields."""
+        several = {name: tuple(row[name]) for name in ("agent_ids", "scopes")}
+        sets = {name: frozenset(row[name]) for name in ("rights", "sources")}
+        return cls(**{**row, **several, **sets})
+
+    @classmethod
+    def of_anyone(cls, tenant_id: int, tenant: str) -> "Principal":
+        """The caller where authentication is off: everything but the operator's right, in one tenant."""
+        rights, sources = frozenset({"read", "write", "admin"}), frozenset({"user", "tool", "inference"})
+        return cls(tenant_id, tenant, "anyone", default_agent_id="default", rights=rights, sources=sources)
+
     def require(self, right: str) -> None:
         """Raise PermissionDenied unless the credential holds the right."""
         if right not in self.rights:
@@ -60,9 +73,7 @@ class Principal:
 
     def may_use(self, scope: str) -> bool:
         """Whether the credential's scopes admit a scope."""
-        return not self.scopes or any(
-            scope.startswith(s[:-1]) if s.endswith("*") else scope == s for s in self.scopes
-        )
+        return not self.scopes or any(scope.startswith(s[:-1]) if s.endswith("*") else scope == s for s in self.scopes)
 
     def readable_scopes(self, named: str) -> tuple[str, ...] | None:
         """The scopes a reading call sees; None means all. Whoever names a scope sees the agent's too.

@@ -17,7 +17,7 @@ KEY = """k.tenant_id, t.name AS tenant, k.key_id, k.name, k.agent_ids, k.default
 INSERT_KEY = """INSERT INTO api_keys (tenant_id, key_id, secret_hash, name, agent_ids, default_agent_id, scopes, rights, sources,
     expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 
-LIST_KEYS = f"""SELECT {KEY} FROM api_keys AS k JOIN tenants AS t USING (tenant_id)
+PAGE_KEYS = f"""SELECT {KEY} FROM api_keys AS k JOIN tenants AS t USING (tenant_id)
     WHERE k.tenant_id = $1 AND k.key_id > $2 ORDER BY k.key_id LIMIT $3"""
 
 GET_KEY = f"SELECT {KEY} FROM api_keys AS k JOIN tenants AS t USING (tenant_id) WHERE k.tenant_id = $1 AND k.key_id = $2"
@@ -62,9 +62,9 @@ class KeyWriter:
         """Add a key."""
         await self._connection.execute(INSERT_KEY, self._tenant_id, *asdict(key).values())
 
-    async def list(self, *, after: str, limit: int) -> list[dict[str, Any]]:
+    async def page(self, *, after: str, limit: int) -> list[dict[str, Any]]:
         """The tenant's keys after an id, ascending by id, which is by age."""
-        return [dict(row) for row in await self._connection.fetch(LIST_KEYS, self._tenant_id, after, limit)]
+        return [dict(row) for row in await self._connection.fetch(PAGE_KEYS, self._tenant_id, after, limit)]
 
     async def get(self, key_id: str) -> dict[str, Any] | None:
         """One key, or None."""
@@ -91,7 +91,7 @@ async def managing_keys(pool: asyncpg.Pool, tenant_id: int) -> AsyncIterator[Key
         yield KeyWriter(connection, tenant_id)
 
 
-async def find_tenant(pool: asyncpg.Pool, name: str, *, create: bool) -> int | None:
-    """The tenant of this name, made if asked for, or None."""
+async def ensure_tenant(pool: asyncpg.Pool, name: str) -> int:
+    """The tenant of this name, made if new."""
     async with transaction(pool, 0, readonly=False) as connection:
-        return await connection.fetchval("SELECT find_tenant($1, $2)", name, create)
+        return await connection.fetchval("SELECT ensure_tenant($1)", name)

@@ -123,7 +123,9 @@ async def _apply(connection: asyncpg.Connection) -> None:
         if recorded == migration.sha256:
             continue
         if recorded:
-            raise MigrationFailed(f"migration {migration.version} was applied with other content; is this a newer release's database?")
+            raise MigrationFailed(
+                f"migration {migration.version} was applied with other content; is this a newer release's database?"
+            )
         async with connection.transaction():
             await connection.execute(migration.sql)
             await connection.execute(
@@ -146,7 +148,7 @@ async def _mark_leakproof(connection: asyncpg.Connection) -> list[str]:
 async def _ensure_operator(connection: asyncpg.Connection, key_hash: bytes) -> None:
     async with connection.transaction():
         await connection.execute("SET LOCAL ROLE hindsight_maintenance")
-        tenant_id = await connection.fetchval("SELECT find_tenant('default', true)")
+        tenant_id = await connection.fetchval("SELECT ensure_tenant('default')")
         await connection.execute(
             """INSERT INTO api_keys (tenant_id, key_id, secret_hash, name, agent_ids, default_agent_id, scopes, rights, sources)
             VALUES ($1, $2, $3, 'operator', '{}', '', '{}', '{admin,operator}', '{inference}') ON CONFLICT DO NOTHING""",

@@ -47,10 +47,10 @@ ACTIVE_GENERATION = "SELECT generation, model_id, model_revision, dimension FROM
 
 GET = f"SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE} WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.known_to IS NULL"
 
-LIST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+PAGE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE {SELECTED} AND m.memory_id > $17 ORDER BY m.memory_id LIMIT $18"""
 
-LIST_NEWEST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+PAGE_NEWEST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE {SELECTED} AND ($17::uuid IS NULL OR m.memory_id < $17) ORDER BY m.memory_id DESC LIMIT $18"""
 
 REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
@@ -98,6 +98,7 @@ FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
     WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND m.known_to IS NULL"""
 
 MIN_ID = UUID(int=0)
+DEFAULT_TENANT = "default"
 
 
 def to_memory(row: Mapping[str, Any]) -> Memory:
@@ -151,14 +152,14 @@ class Reader:
         row = await self._connection.fetchrow(GET, bank_id, memory_id)
         return to_kept(row) if row else None
 
-    async def list(self, bank_id: int, selection: Selection, *, after: UUID | None, limit: int) -> list[Kept]:
+    async def page(self, bank_id: int, selection: Selection, *, after: UUID | None, limit: int) -> list[Kept]:
         """Selected memories, ascending by id, after an id."""
-        rows = await self._connection.fetch(LIST, *_selection(bank_id, selection), after or MIN_ID, limit)
+        rows = await self._connection.fetch(PAGE, *_selection(bank_id, selection), after or MIN_ID, limit)
         return [to_kept(row) for row in rows]
 
-    async def list_newest(self, bank_id: int, selection: Selection, *, before: UUID | None, limit: int) -> list[Kept]:
+    async def page_newest(self, bank_id: int, selection: Selection, *, before: UUID | None, limit: int) -> list[Kept]:
         """Selected memories, descending by id, before an id."""
-        rows = await self._connection.fetch(LIST_NEWEST, *_selection(bank_id, selection), before, limit)
+        rows = await self._connection.fetch(PAGE_NEWEST, *_selection(bank_id, selection), before, limit)
         return [to_kept(row) for row in rows]
 
     async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int) -> list[Memory]:
@@ -223,3 +224,9 @@ async def active_generation(pool: asyncpg.Pool) -> Generation | None:
     async with transaction(pool, 0, readonly=True) as connection:
         row = await connection.fetchrow(ACTIVE_GENERATION)
     return Generation(**row) if row else None
+
+
+async def find_tenant(pool: asyncpg.Pool, name: str) -> int | None:
+    """The tenant of this name, or None."""
+    async with transaction(pool, 0, readonly=True) as connection:
+        return await connection.fetchval("SELECT find_tenant($1)", name)

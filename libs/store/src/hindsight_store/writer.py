@@ -42,7 +42,9 @@ CURRENT_BY_KEY = f"""SELECT {COLUMNS} FROM memories AS m
 
 REVISION = f"SELECT {COLUMNS} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision = $3"
 
-END_REVISION = """UPDATE memories SET known_to = $4 WHERE bank_id = $1 AND memory_id = $2 AND revision = $3 AND known_to IS NULL"""
+END_REVISION = (
+    """UPDATE memories SET known_to = $4 WHERE bank_id = $1 AND memory_id = $2 AND revision = $3 AND known_to IS NULL"""
+)
 
 INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision, scope, kind, key, trigger, value, tags, importance,
         confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from, valid_from, valid_to,
@@ -52,6 +54,10 @@ INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision
 
 INSERT_EMBEDDING = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
     VALUES ($1, $2, $3, $4, $5, $6, $7)"""
+
+COPY_EMBEDDINGS = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
+    SELECT bank_id, generation, channel, memory_id, $4, tenant_id, embedding
+    FROM embeddings WHERE bank_id = $1 AND memory_id = $2 AND revision = $3"""
 
 CREATE_GENERATION = """INSERT INTO generations (model_id, model_revision, dimension, window_tokens, state)
     VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING"""
@@ -104,9 +110,7 @@ class Writer(Reader):
     ) -> list[tuple[Memory, float]]:
         """Current memories of a scope and key whose content is near, with the cosine, nearest first."""
         generation, embedding = query
-        rows = await self._connection.fetch(
-            NEIGHBOURS, bank_id, scope, key, generation, HalfVector(embedding), min_cosine, limit
-        )
+        rows = await self._connection.fetch(NEIGHBOURS, bank_id, scope, key, generation, HalfVector(embedding), min_cosine, limit)
         return [(to_memory(row), row["cosine"]) for row in rows]
 
     async def current(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, Memory]:
@@ -131,9 +135,7 @@ class Writer(Reader):
         """Add revisions."""
         await self._connection.executemany(INSERT_MEMORY, [self._row(bank_id, m) for m in memories])
 
-    async def insert_embeddings(
-        self, bank_id: int, generation: int, embedded: Sequence[tuple[Memory, Embedded]]
-    ) -> None:
+    async def insert_embeddings(self, bank_id: int, generation: int, embedded: Sequence[tuple[Memory, Embedded]]) -> None:
         """Add the embeddings of revisions."""
         rows = []
         for memory, vectors in embedded:
@@ -142,6 +144,11 @@ class Writer(Reader):
                     identity = (bank_id, generation, channel, memory.memory_id, memory.revision)
                     rows.append((*identity, self._tenant_id, HalfVector(vector)))
         await self._connection.executemany(INSERT_EMBEDDING, rows)
+
+    async def copy_embeddings(self, bank_id: int, copies: Sequence[tuple[Memory, int]]) -> None:
+        """Give revisions the embeddings of an earlier revision of the same text."""
+        rows = [(bank_id, memory.memory_id, earlier, memory.revision) for memory, earlier in copies]
+        await self._connection.executemany(COPY_EMBEDDINGS, rows)
 
     def _row(self, bank_id: int, m: Memory) -> tuple[Any, ...]:
         counts = terms(search_text(m.key, m.trigger, m.value))

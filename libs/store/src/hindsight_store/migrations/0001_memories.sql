@@ -135,6 +135,7 @@ CREATE TABLE embeddings (
     PRIMARY KEY (bank_id, generation, channel, memory_id, revision),
     FOREIGN KEY (bank_id, memory_id, revision) REFERENCES memories
 );
+CREATE INDEX embeddings_by_memory ON embeddings (bank_id, memory_id, revision);
 
 CREATE TABLE memory_relations (
     bank_id    bigint NOT NULL,

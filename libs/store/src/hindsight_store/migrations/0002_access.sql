@@ -30,7 +30,7 @@ GRANT INSERT ON api_keys, admin_requests, agents, memories, memory_use, memory_h
 GRANT UPDATE ON api_keys, memories, memory_use, sessions, jobs TO hindsight_ingest;
 GRANT DELETE ON memory_relations, requests, jobs TO hindsight_ingest;
 
--- The two questions that come before a tenant is known. Both answer for one exact name or hash only.
+-- The questions that come before a tenant is known. Each answers for one exact name or hash only.
 CREATE FUNCTION find_key(hash bytea) RETURNS TABLE (
     tenant_id bigint, tenant text, key_id text, name text, agent_ids text[], default_agent_id text, scopes text[], rights text[],
     sources text[], created_at timestamptz, expires_at timestamptz, revoked_at timestamptz
@@ -39,19 +39,19 @@ CREATE FUNCTION find_key(hash bytea) RETURNS TABLE (
            k.expires_at, k.revoked_at
     FROM public.api_keys AS k JOIN public.tenants AS t USING (tenant_id) WHERE k.secret_hash = hash
 $$;
-CREATE FUNCTION find_tenant(tenant_name text, create_missing boolean) RETURNS bigint
+CREATE FUNCTION find_tenant(tenant_name text) RETURNS bigint
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+    SELECT t.tenant_id FROM public.tenants AS t WHERE t.name = tenant_name
+$$;
+CREATE FUNCTION ensure_tenant(tenant_name text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, public AS $$
-DECLARE
-    found bigint;
 BEGIN
-    IF create_missing THEN
-        INSERT INTO public.tenants (name) VALUES (tenant_name) ON CONFLICT DO NOTHING;
-    END IF;
-    SELECT t.tenant_id INTO found FROM public.tenants AS t WHERE t.name = tenant_name;
-    RETURN found;
+    INSERT INTO public.tenants (name) VALUES (tenant_name) ON CONFLICT DO NOTHING;
+    RETURN public.find_tenant(tenant_name);
 END $$;
 ALTER FUNCTION find_key(bytea) OWNER TO hindsight_maintenance;
-ALTER FUNCTION find_tenant(text, boolean) OWNER TO hindsight_maintenance;
-REVOKE ALL ON FUNCTION find_key(bytea), find_tenant(text, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION find_key(bytea) TO hindsight_ingest, hindsight_recall;
-GRANT EXECUTE ON FUNCTION find_tenant(text, boolean) TO hindsight_ingest;
+ALTER FUNCTION find_tenant(text) OWNER TO hindsight_maintenance;
+ALTER FUNCTION ensure_tenant(text) OWNER TO hindsight_maintenance;
+REVOKE ALL ON FUNCTION find_key(bytea), find_tenant(text), ensure_tenant(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION find_key(bytea), find_tenant(text) TO hindsight_ingest, hindsight_recall;
+GRANT EXECUTE ON FUNCTION ensure_tenant(text) TO hindsight_ingest;
