@@ -60,9 +60,7 @@ class Principal:
 
     def may_use(self, scope: str) -> bool:
         """Whether the credential's scopes admit a scope."""
-        return not self.scopes or any(
-            scope.startswith(s[:-1]) if s.endswith("*") else scope == s for s in self.scopes
-        )
+        return not self.scopes or any(scope.startswith(s[:-1]) if s.endswith("*") else scope == s for s in self.scopes)
 
     def readable_scopes(self, named: str) -> tuple[str, ...] | None:
         """The scopes a reading call sees; None means all. Whoever names a scope sees the agent's too.
