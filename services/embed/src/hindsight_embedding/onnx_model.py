@@ -66,7 +66,8 @@ class OnnxModel:
         return cast(Embeddings, outputs[0])
 
     def _encode(self, text: str, *, special_tokens: bool) -> Encoding:
-        return self._tokenizer.encode(text, add_special_tokens=special_tokens)
+        # encode() keeps the interpreter to itself, 40 ms for 64 KiB of text; encode_batch() lets others run
+        return self._tokenizer.encode_batch([text], add_special_tokens=special_tokens)[0]
 
 
 def _session_options() -> Any:

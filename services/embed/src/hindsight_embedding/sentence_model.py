@@ -28,8 +28,9 @@ class SentenceModel:
         folder = _locate(name)
         self._model = _load(folder)
         window = self._model.max_seq_length or 512
-        dimension = self._model.get_sentence_embedding_dimension()
-        self.identity = ModelIdentity(name, _revision(folder), dimension, window)
+        dimension = self._model.get_embedding_dimension()
+        title = name if folder != Path(name).expanduser() else folder.resolve().name  # a path means nothing elsewhere
+        self.identity = ModelIdentity(title, _revision(folder), dimension, window)
         self.calibration = calibration or UNMEASURED
         self.prefixes = _prefixes(self._model, name)
         tokens = self._model.tokenizer
