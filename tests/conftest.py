@@ -15,12 +15,13 @@ import pytest
 from hindsight_local.dsn import with_database, with_user
 from hindsight_local.postgres import running_postgres
 from hindsight_local.valkey import running_valkey
+from hindsight_runtime.identity import hash_secret, new_secret
 from redis.asyncio import Redis
 
 FOLDER_PREFIX = "hindsight-test-"
 TEMPLATE = "hindsight_template"
 ROLE_PASSWORDS = {role: secrets.token_urlsafe(12) for role in ("ingest", "recall", "maintenance")}
-OPERATOR_KEY = "hs_" + secrets.token_urlsafe(32)
+OPERATOR_KEY = new_secret()
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}  # tests survive no power cut
 
 
@@ -61,13 +62,8 @@ async def make_template(dsn: str) -> None:
     """Make the migrated database that every test's database is a copy of; `dsn` is the owner's, to the template."""
     from hindsight_store.migrate import migrate  # needed by the tests that ask for a database only
 
-    await migrate(
-        dsn,
-        ingest_password=ROLE_PASSWORDS["ingest"],
-        recall_password=ROLE_PASSWORDS["recall"],
-        maintenance_password=ROLE_PASSWORDS["maintenance"],
-        operator_key=OPERATOR_KEY,
-    )
+    passwords = {f"hindsight_{role}": password for role, password in ROLE_PASSWORDS.items()}
+    await migrate(dsn, passwords, hash_secret(OPERATOR_KEY))
 
 
 @pytest.fixture(scope="session")
@@ -97,11 +93,11 @@ async def valkey_server(server_folder: Path) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def valkey(valkey_server: str) -> AsyncIterator[str]:
+async def valkey(valkey_server: str) -> str:
     """The URL of an empty Valkey."""
     async with Redis.from_url(valkey_server) as client:
         await client.flushall()
-    yield valkey_server
+    return valkey_server
 
 
 async def _execute(dsn: str, statement: str) -> None:

@@ -8,8 +8,9 @@ import psutil
 import pytest
 from hindsight_local.ports import free_port
 from hindsight_local.postgres import prepare_postgres, running_postgres, server_user
-from hindsight_local.program import Child, LaunchFailed, Stop, ready_or_dead
+from hindsight_local.program import Child, Stop, ready_or_dead
 from hindsight_local.valkey import prepare_valkey, running_valkey
+from hindsight_runtime.errors import StartFailed
 from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError
 
@@ -74,7 +75,7 @@ async def test_postgres_starts_though_its_old_number_is_taken(server_folder: Pat
 async def test_postgres_folder_in_use_is_refused(server_folder: Path):
     folder = server_folder / "in-use"
     async with running_postgres(folder, shared_root=server_folder / "shared"):
-        with pytest.raises(LaunchFailed, match="in use by another running PostgreSQL"):
+        with pytest.raises(StartFailed, match="in use by another running PostgreSQL"):
             await prepare_postgres(folder, port=free_port(), log=folder / "second.log")
 
 
@@ -83,9 +84,10 @@ async def test_postgres_of_root_lives_elsewhere_where_its_user_cannot_reach_the_
     closed = server_folder / "closed home"
     closed.mkdir(mode=0o700)
     shared = server_folder / "elsewhere"
-    for _ in range(2):
-        async with running_postgres(closed / "data", shared_root=shared) as server:
-            assert await fetch(server.dsn, "SELECT 1") == 1
+    async with running_postgres(closed / "data", shared_root=shared) as server:
+        await fetch(server.dsn, "CREATE TABLE kept AS SELECT 7 AS n")
+    async with running_postgres(closed / "data", shared_root=shared) as server:
+        assert await fetch(server.dsn, "SELECT n FROM kept") == 7
     assert server.data.is_relative_to(shared)
     assert (closed / "data" / "cluster").resolve() == server.data
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700

