@@ -52,9 +52,7 @@ def server_folder() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 async def postgres(server_folder: Path) -> AsyncIterator[str]:
     """The owner's DSN of a PostgreSQL that lives as long as the session."""
-    async with running_postgres(
-        server_folder / "postgres", options=FAST, shared_root=server_folder / "shared"
-    ) as server:
+    async with running_postgres(server_folder / "postgres", options=FAST, shared_root=server_folder / "shared") as server:
         yield server.dsn
 
 

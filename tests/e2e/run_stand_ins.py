@@ -22,4 +22,4 @@ if __name__ == "__main__":
     services = tuple(stand_in(service, service.health, kept) for service in SERVICES)
     table = Table(stand_in(MIGRATE, "once", kept), services)
     run = Run(LocalSettings(), table=table, check=False, idle_s=0.2)
-    sys.exit(asyncio.run(launch(run, time.time())))
+    sys.exit(asyncio.run(launch(run, time.monotonic())))

@@ -186,9 +186,7 @@ async def test_killed_launcher_leaves_nothing_that_stops_the_next(folder: Path):
         assert await launcher.ends() == 0
 
 
-@pytest.mark.parametrize(
-    "moment", ["starting PostgreSQL", "starting Valkey", "bringing the database", "starting embed"]
-)
+@pytest.mark.parametrize("moment", ["starting PostgreSQL", "starting Valkey", "bringing the database", "starting embed"])
 async def test_signal_during_set_up_leaves_nothing_running(folder: Path, moment: str):
     async with launched(folder, settings_of(folder)) as launcher:
         await launcher.says(moment)

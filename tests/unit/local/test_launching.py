@@ -68,9 +68,7 @@ async def test_failed_one_shot_shows_its_last_lines(tmp_path: Path):
         await run_once(python("migrate", "import sys; print('no such table'); sys.exit(3)", tmp_path / "log"), 30)
 
 
-async def test_program_that_does_not_stay_is_given_up_and_the_others_stop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_program_that_does_not_stay_is_given_up_and_the_others_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(supervision, "FIRST_PAUSE_S", 0.01)
     said: list[str] = []
     stays = python("stays", "import time; time.sleep(600)", tmp_path / "stays.log")
@@ -92,9 +90,7 @@ async def never_ready() -> None:
 
 
 async def test_program_that_ignores_sigterm_is_killed_in_a_hurry(tmp_path: Path):
-    code = (
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
-    )
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
     log = tmp_path / "log"
 
     async def is_deaf() -> None:

@@ -110,7 +110,7 @@ def _leftovers(running: dict[str, list[float]]) -> Iterator[tuple[str, tuple[psu
     for name, (pid, created, number) in running.items():
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(int(pid))
-            if abs(process.create_time() - created) < 0.1:  # else the number belongs to another process by now
+            if abs(process.create_time() - created) < 2:  # else the number belongs to another process by now
                 yield name, (process, int(number))
 
 

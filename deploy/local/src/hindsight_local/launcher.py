@@ -48,7 +48,7 @@ class Narrator:
     @property
     def elapsed_s(self) -> float:
         """Seconds since the start."""
-        return time.time() - self._began
+        return time.monotonic() - self._began
 
     def say(self, text: str) -> None:
         """Print one progress line."""
@@ -61,7 +61,7 @@ class Narrator:
 
 
 async def launch(run: Run, began: float) -> int:
-    """Run until a signal, or to the end of the self-check; the exit code. `began` is when the process started."""
+    """Run until a signal, or to the end of the self-check; the exit code. `began` is when the process started, monotonic."""
     stop = Stop()
     main = asyncio.current_task()
     assert main is not None
@@ -110,9 +110,7 @@ async def _everything_running(run: Run, launch: Launch) -> AsyncIterator[Site]:
             owner_dsn, redis_url = settings.database_url, settings.redis_url
             if not owner_dsn:
                 launch.say("starting PostgreSQL")
-                postgres = await prepare_postgres(
-                    home.data("postgres"), port=ports["postgres"], log=home.log("postgres")
-                )
+                postgres = await prepare_postgres(home.data("postgres"), port=ports["postgres"], log=home.log("postgres"))
                 owner_dsn = postgres.dsn
                 await stack.enter_async_context(supervised([postgres.program], launch, within_s=START_LIMIT_S))
             if not redis_url:

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import sys
+import time
 
 import psutil
 from hindsight_runtime.errors import StartFailed
@@ -14,6 +15,8 @@ from hindsight_local.settings import LocalSettings
 
 def main() -> None:
     """Run hindsight on this machine until Ctrl-C or SIGTERM."""
+    age_s = min(max(time.time() - psutil.Process().create_time(), 0.0), 10.0)  # loading the interpreter and the imports
+    began = time.monotonic() - age_s
     parser = argparse.ArgumentParser(prog="hindsight-local", description="Run all of hindsight on one machine.")
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="start, prove it with a self-check, and stay until Ctrl-C")
@@ -24,7 +27,6 @@ def main() -> None:
     except StartFailed as error:
         sys.exit(f"hindsight-local: {error}")
     try:
-        began = psutil.Process().create_time()
         sys.exit(asyncio.run(launch(Run(settings, is_check_only=arguments.check), began)))
     except KeyboardInterrupt:  # before anything was started
         sys.exit(0)

@@ -215,9 +215,7 @@ async def _init(binaries: Path, data: Path, password: str, initdb: Program) -> N
         *("--auth=scram-sha-256", f"--pwfile={password_file}"),
     )
     try:
-        await run_once(
-            Program("initdb", argv, initdb.log, {**initdb.env, "LC_ALL": "C.UTF-8"}, user=initdb.user), START_LIMIT_S
-        )
+        await run_once(Program("initdb", argv, initdb.log, {**initdb.env, "LC_ALL": "C.UTF-8"}, user=initdb.user), START_LIMIT_S)
         building.rename(data)
     finally:
         for leftover in (building, password_file):

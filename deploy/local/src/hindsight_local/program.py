@@ -61,6 +61,7 @@ class Child:
         self.program = program
         program.log.parent.mkdir(parents=True, exist_ok=True)
         trim_log(program.log)
+        self._log_begins = program.log.stat().st_size if program.log.exists() else 0
         user = program.user or User(-1, -1)
         # Started from the main thread: the kernel's parent-death signal follows the thread, not the process.
         leash = [sys.executable, "-I", "-S", str(LEASH), str(int(program.stop_signal)), str(os.getpid())]
@@ -79,6 +80,10 @@ class Child:
     def pid(self) -> int:
         """The process id; the leash becomes the program, so they share it."""
         return self._popen.pid
+
+    def last_lines(self) -> str:
+        """The last lines it wrote, for a person."""
+        return tail(self.program.log, self._log_begins)
 
     async def exited(self) -> int:
         """Wait for the end; the exit code, negative for a signal."""
@@ -122,11 +127,11 @@ async def run_once(program: Program, within_s: float) -> None:
         async with asyncio.timeout(within_s):
             code = await child.exited()
     except TimeoutError:
-        raise StartFailed(f"{program.name} took longer than {within_s:.0f} s\n{tail(program.log)}") from None
+        raise StartFailed(f"{program.name} took longer than {within_s:.0f} s\n{child.last_lines()}") from None
     finally:
         await child.stop(Stop())
     if code:
-        raise StartFailed(f"{program.name} failed ({describe_exit(code)})\n{tail(program.log)}")
+        raise StartFailed(f"{program.name} failed ({describe_exit(code)})\n{child.last_lines()}")
 
 
 async def wait_ready(program: Program, within_s: float | None) -> None:
@@ -161,7 +166,7 @@ async def ready_or_dead(child: Child, within_s: float) -> None:
     try:
         await asyncio.wait({ready, ended}, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
-            raise StartFailed(f"{program.name} ended ({describe_exit(ended.result())})\n{tail(program.log)}")
+            raise StartFailed(f"{program.name} ended ({describe_exit(ended.result())})\n{child.last_lines()}")
         ready.result()
     finally:
         ready.cancel()
@@ -179,11 +184,12 @@ def describe_exit(code: int) -> str:
         return f"killed by signal {-code}"
 
 
-def tail(log: Path, lines: int = 15) -> str:
-    """The last lines of a log, indented, and where it is."""
+def tail(log: Path, begins: int = 0, lines: int = 15) -> str:
+    """The last lines of a log from a position on, indented, and where it is."""
     try:
         with log.open("rb") as text:
-            text.seek(max(0, log.stat().st_size - 16 * 2**10))
+            size_bytes = log.stat().st_size
+            text.seek(max(begins if begins <= size_bytes else 0, size_bytes - 16 * 2**10))
             last = text.read().decode(errors="replace").splitlines()[-lines:]
     except OSError:
         last = []

@@ -60,9 +60,9 @@ class Supervised:
                 deaths.popleft()
             what = f"{name} ended ({describe_exit(code)})"
             if len(deaths) >= GIVE_UP_DEATHS:
-                raise StartFailed(f"{what}, {len(deaths)} times in a minute: giving up\n{tail(self.program.log)}")
+                raise StartFailed(f"{what}, {len(deaths)} times in a minute: giving up\n{self._child.last_lines()}")
             pause_s = min(MAX_PAUSE_S, FIRST_PAUSE_S * 2 ** (len(deaths) - 1))
-            self._launch.say(f"{what}; starting it again in {pause_s:.0f} s\n{tail(self.program.log)}")
+            self._launch.say(f"{what}; starting it again in {pause_s:.0f} s\n{self._child.last_lines()}")
             await asyncio.sleep(pause_s)
 
     async def _announce(self) -> None:
