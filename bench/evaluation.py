@@ -56,9 +56,7 @@ def load_shared(folder: Path, name: str) -> list[Bank]:
     sys.modules["retrieval_eval"] = scorer
     spec.loader.exec_module(scorer)
     banks = scorer.load(name, Namespace(data=str(folder / "data")))
-    return [
-        Bank(b.id, b.items, [Question(q.qid, q.text, frozenset(q.gold)) for q in b.queries if q.gold]) for b in banks
-    ]
+    return [Bank(b.id, b.items, [Question(q.qid, q.text, frozenset(q.gold)) for q in b.queries if q.gold]) for b in banks]
 
 
 def measure(ranking: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
@@ -106,7 +104,11 @@ def bm25_rankings(
             for i, counts in texts.items():
                 norm = 1.2 * (0.25 + 0.75 * lengths[i] / average)
                 score = sum(
-                    w * math.log(1 + (len(texts) - frequency[t] + 0.5) / (frequency[t] + 0.5)) * counts[t] * 2.2 / (counts[t] + norm)
+                    w
+                    * math.log(1 + (len(texts) - frequency[t] + 0.5) / (frequency[t] + 0.5))
+                    * counts[t]
+                    * 2.2
+                    / (counts[t] + norm)
                     for t, w in wanted.items()
                     if t in counts
                 )

@@ -1,7 +1,7 @@
 """How good recall is: evaluation sets written and asked through the real services, beside BM25 and vectors alone.
 
-    make bench-quality                                   the small sample in this repository
-    make bench-quality ARGS="--shared FOLDER"            the sets beside retrieval_eval.py in a folder as well
+make bench-quality                                   the small sample in this repository
+make bench-quality ARGS="--shared FOLDER"            the sets beside retrieval_eval.py in a folder as well
 """
 
 import argparse

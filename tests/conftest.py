@@ -152,9 +152,7 @@ async def embed_address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 
 
 @pytest.fixture
-async def services(
-    database: Database, embed_address: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Services]:
+async def services(database: Database, embed_address: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
     """Real ingest and recall services over a database of the test's own."""
     from hindsight_ingest import main as ingest
     from hindsight_recall import main as recall
