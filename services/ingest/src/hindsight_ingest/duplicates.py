@@ -49,7 +49,7 @@ def _chinese(run: str) -> list[str]:
 
 def _english(word: str) -> list[str]:
     if _NOT.search(word):
-        return [_NOT.sub("", word), "not"]
+        return [*_english(_NOT.sub("", word)), "not"]
     word = re.sub(r"['’]s$", "", word)
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
