@@ -197,7 +197,7 @@ class Pipeline:
     ) -> list[Result]:
         accepted = [c for c in checked if isinstance(c, Candidate)]
         await writer.lock([lock_key(bank_id, c.scope, c.key) for c in accepted])
-        await self._check_derived(writer, bank_id, accepted)
+        await self._check_derived(writer, bank_id, call.principal, accepted)
         twins = [await self._find_twin(writer, bank_id, c, e) for c, e in zip(accepted, embedded, strict=True)]
         found = [t for t in twins if t]
         await writer.lock([lock_key(bank_id, i) for i in found])
@@ -211,9 +211,13 @@ class Pipeline:
         answers = iter(results)
         return [next(answers) if isinstance(c, Candidate) else _rejection(c) for c in checked]
 
-    async def _check_derived(self, writer: Writer, bank_id: int, accepted: Sequence[Candidate]) -> None:
+    async def _check_derived(
+        self, writer: Writer, bank_id: int, principal: Principal, accepted: Sequence[Candidate]
+    ) -> None:
         wanted = {i for c in accepted for i in c.derived_from}
-        if wanted and (missing := wanted - (await writer.current(bank_id, list(wanted))).keys()):
+        found = await writer.current(bank_id, list(wanted)) if wanted else {}
+        visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}
+        if missing := wanted - visible:
             raise InvalidField("derived_from", f"no memory {min(missing)} of this agent; leave it out")
 
     async def _find_twin(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> UUID | None:
