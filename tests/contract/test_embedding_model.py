@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,14 +21,19 @@ from hindsight_runtime.errors import DependencyUnavailable, Overloaded, StartFai
 KINDS = ["fake", "packaged", "sentence-transformers", "openai"]
 ENGLISH = "The parcel with order number 17 has arrived in Lisbon. "
 CHINESE = "用户住在里斯本，喜欢深色模式，讨厌电话。"
-TEXTS = ["a cup of tea", "the quarterly report is late because two tables were renamed", "我喜欢深色模式", "订单十七已发货"]
+TEXTS = [
+    "a cup of tea",
+    "the quarterly report is late because two tables were renamed",
+    "我喜欢深色模式",
+    "订单十七已发货",
+]
 
 
 class Scripted(BaseHTTPRequestHandler):
     """An OpenAI-compatible endpoint around the fake model; answers the errors of `statuses` first."""
 
     model = FakeModel(window_tokens=9000)
-    statuses: list[int] = []
+    statuses: ClassVar[list[int]] = []
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -43,7 +49,7 @@ class Scripted(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format, *args):
+    def log_message(self, format, *args):  # noqa: A002 - the name it has in the standard library
         """Say nothing."""
 
 
