@@ -52,7 +52,7 @@ def test_token_is_not_shown():
 )
 def test_wrong_setting_is_named(environment, name, value):
     environment.setenv(name, value)
-    with pytest.raises(StartFailed, match=name):
+    with pytest.raises(SystemExit, match=name):
         load(EmbedSettings)
 
 

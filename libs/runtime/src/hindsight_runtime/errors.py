@@ -21,9 +21,7 @@ class HindsightError(Exception):
     code = "INTERNAL"
     reason = "INTERNAL"
 
-    def __init__(
-        self, message: str, *, violations: Sequence[FieldViolation] = (), retry_after_s: float | None = None
-    ) -> None:
+    def __init__(self, message: str, *, violations: Sequence[FieldViolation] = (), retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.violations = tuple(violations)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -38,6 +38,19 @@ class Principal:
     created_at: datetime | None = None
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "Principal":
+        """A stored key, whose columns are named like these fields."""
+        several = {name: tuple(row[name]) for name in ("agent_ids", "scopes")}
+        sets = {name: frozenset(row[name]) for name in ("rights", "sources")}
+        return cls(**{**row, **several, **sets})
+
+    @classmethod
+    def of_anyone(cls, tenant_id: int, tenant: str) -> "Principal":
+        """The caller where authentication is off: everything but the operator's right, in one tenant."""
+        rights, sources = frozenset({"read", "write", "admin"}), frozenset({"user", "tool", "inference"})
+        return cls(tenant_id, tenant, "anyone", default_agent_id="default", rights=rights, sources=sources)
 
     def require(self, right: str) -> None:
         """Raise PermissionDenied unless the credential holds the right."""
@@ -162,7 +175,7 @@ class NoAuthentication:
 class KeyAuthenticator:
     """Believes API keys that the lookup knows, and assertions signed by the edge."""
 
-    lookup: Callable[[bytes], Awaitable[Principal | None]]
+    lookup: Callable[[bytes], Awaitable[Mapping[str, Any] | None]]  # SHA-256 of a key -> its row
     assertion_public_key: str = ""
     _cache: dict[bytes, tuple[float, Principal | None]] = field(default_factory=dict)
 
@@ -183,7 +196,8 @@ class KeyAuthenticator:
         cached = self._cache.get(digest)
         if cached and cached[0] > now:
             return cached[1]
-        principal = await self.lookup(digest)
+        row = await self.lookup(digest)
+        principal = Principal.from_row(row) if row else None
         if len(self._cache) >= CACHE_KEYS:
             self._cache.clear()
         self._cache[digest] = (now + CACHE_S, principal)

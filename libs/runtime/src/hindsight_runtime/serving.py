@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import grpc
 import structlog
@@ -35,6 +36,7 @@ SERVER_OPTIONS = (
 
 log = structlog.get_logger()
 Probe = Callable[[], Awaitable[None]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +49,20 @@ class Service:
     probes: Mapping[str, Probe] = field(default_factory=dict)  # dependency -> raises when it does not answer
 
 
-async def wait_for(dependency: str, probe: Probe) -> None:
-    """Try a dependency ten times, 2.5 s apart, saying what is waited for.
+async def wait_for(dependency: str, probe: Callable[[], Awaitable[T]]) -> T:
+    """Try a dependency ten times, 2.5 s apart, saying what is waited for; what the probe returns.
 
     Raises:
         StartFailed: it did not answer.
     """
+    last = ""
     for attempt in range(1, WAIT_TRIES + 1):
         try:
             async with asyncio.timeout(PROBE_TIMEOUT_S * 5):
                 return await probe()
         except (OSError, TimeoutError, HindsightError, grpc.RpcError) as error:
-            why = str(error) or type(error).__name__
-            log.info("waiting for dependency", dependency=dependency, attempt=attempt, of=WAIT_TRIES, why=why)
-            last = why
+            last = str(error) or type(error).__name__
+            log.info("waiting for dependency", dependency=dependency, attempt=attempt, of=WAIT_TRIES, why=last)
         if attempt < WAIT_TRIES:
             await asyncio.sleep(WAIT_PAUSE_S)
     raise StartFailed(f"{dependency} did not answer in {WAIT_TRIES} tries; last: {last}")
@@ -108,13 +110,11 @@ async def _watch(health: HealthServicer, probes: Mapping[str, Probe]) -> None:
         await asyncio.sleep(PROBE_PAUSE_S)
 
 
-def run(
-    name: str, settings: Callable[[], ServerSettings], open_service: Callable[[AsyncExitStack], Awaitable[Service]]
-) -> None:
+def run(name: str, settings: ServerSettings, open_service: Callable[[AsyncExitStack], Awaitable[Service]]) -> None:
     """Run a service until SIGTERM or SIGINT: exit code 0 after a drain, 1 with one clear line if it cannot start."""
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_run(name, settings(), open_service))
+            runner.run(_run(name, settings, open_service))
     except StartFailed as error:
         sys.exit(f"hindsight-{name}: {error}")
     except BaseExceptionGroup as group:  # a task group wraps what leaves it
@@ -135,9 +135,7 @@ def _start_failure(group: BaseExceptionGroup) -> StartFailed | None:
     return first if isinstance(first, StartFailed) else None
 
 
-async def _run(
-    name: str, settings: ServerSettings, open_service: Callable[[AsyncExitStack], Awaitable[Service]]
-) -> None:
+async def _run(name: str, settings: ServerSettings, open_service: Callable[[AsyncExitStack], Awaitable[Service]]) -> None:
     configure_logs(name, settings.log_level)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -161,9 +159,7 @@ async def _run(
     log.info("stopped")
 
 
-async def _open(
-    open_service: Callable[[AsyncExitStack], Awaitable[Service]], stack: AsyncExitStack
-) -> Service | StartFailed:
+async def _open(open_service: Callable[[AsyncExitStack], Awaitable[Service]], stack: AsyncExitStack) -> Service | StartFailed:
     try:
         return await open_service(stack)
     except StartFailed as error:

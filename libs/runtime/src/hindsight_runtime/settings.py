@@ -1,12 +1,11 @@
 """Settings every hindsight process shares; the only place in the runtime that reads the environment."""
 
+import sys
 from ipaddress import ip_address
 from typing import Literal, Self, TypeVar
 
 from pydantic import AliasChoices, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
-
-from hindsight_runtime.errors import StartFailed
 
 S = TypeVar("S", bound=BaseSettings)
 
@@ -50,14 +49,14 @@ def load(settings: type[S]) -> S:
     """Read the settings from the environment.
 
     Raises:
-        StartFailed: a setting is missing or wrong; the message names it.
+        SystemExit: a setting is missing or wrong; the message names it.
     """
     try:
         return settings()
     except ValidationError as error:
         prefix = settings.model_config.get("env_prefix", "")
         wrong = "; ".join(f"{_name_in_environment(e['loc'], prefix)}: {e['msg']}" for e in error.errors())
-        raise StartFailed(f"settings from the environment: {wrong}") from None
+        sys.exit(f"hindsight: settings from the environment: {wrong}")
 
 
 def _name_in_environment(loc: tuple[int | str, ...], prefix: str) -> str:

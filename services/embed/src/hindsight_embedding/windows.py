@@ -23,10 +23,7 @@ def split(text: str, role: Role, model: EmbeddingModel) -> list[Window]:
     prefix = model.prefixes.of(role)
     fixed = model.special_tokens + (model.count_tokens(prefix) if prefix else 0)
     room = max(1, model.identity.window_tokens - fixed)
-    return [
-        Window(prefix + piece, fixed + tokens, max(1, tokens))
-        for piece, tokens in _pieces(text, room=room, model=model)
-    ]
+    return [Window(prefix + piece, fixed + tokens, max(1, tokens)) for piece, tokens in _pieces(text, room=room, model=model)]
 
 
 def _pieces(text: str, *, room: int, model: EmbeddingModel) -> list[tuple[str, int]]:

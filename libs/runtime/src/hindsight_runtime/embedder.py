@@ -1,0 +1,97 @@
+"""The way to the embed service: texts in, unit vectors out, one model for all."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import grpc
+import numpy as np
+from hindsight.v1 import embedding_pb2, embedding_pb2_grpc
+from numpy.typing import NDArray
+
+from hindsight_runtime.channels import open_channel
+from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
+
+TIMEOUT_S = 20.0
+Role = Literal["query", "passage"]
+ROLES = {"query": embedding_pb2.ROLE_QUERY, "passage": embedding_pb2.ROLE_PASSAGE}
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model and how its cosines are read."""
+
+    id: str
+    revision: str
+    dimension: int
+    window_tokens: int
+    cosine_floor: float
+    cosine_span: float
+    duplicate_cosine: float
+
+
+class Embedder:
+    """Asks the embed service. One for the life of a process."""
+
+    def __init__(self, stub: embedding_pb2_grpc.EmbeddingServiceStub, token: str) -> None:
+        self._stub = stub
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+
+    async def describe_model(self) -> Model:
+        """The model that answers now.
+
+        Raises:
+            DependencyUnavailable: the embed service does not answer.
+        """
+        response = await self._call(self._stub.DescribeModel, embedding_pb2.DescribeModelRequest())
+        return _model(response.model)
+
+    async def ping(self) -> None:
+        """Raise DependencyUnavailable unless the embed service answers."""
+        await self.describe_model()
+
+    async def embed(self, texts: Sequence[str], role: Role, *, model: Model) -> NDArray[np.float32]:
+        """Embed texts in order: float32[len(texts), dimension], rows of unit norm.
+
+        Raises:
+            Overloaded: the queue is full; retry after the hinted delay.
+            DependencyUnavailable: the embed service does not answer.
+            ModelMismatch: another model than the one named answers.
+        """
+        response = await self._call(self._stub.Embed, embedding_pb2.EmbedRequest(texts=texts, role=ROLES[role]))
+        if (response.model.id, response.model.revision) != (model.id, model.revision):
+            raise ModelMismatch(
+                f"the embeddings are of {model.id} {model.revision}, the embed service answers with "
+                f"{response.model.id} {response.model.revision}; start it with the former"
+            )
+        return np.frombuffer(response.embeddings, "<f4").reshape(len(texts), model.dimension)
+
+    async def _call(self, method: Callable[..., Any], request: Any) -> Any:
+        try:
+            return await method(request, timeout=TIMEOUT_S, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            if error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED:
+                raise Overloaded("the embedding queue is full; try again") from None
+            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                raise DependencyUnavailable("the embed service does not answer; try again") from None
+            raise
+
+
+def _model(message: embedding_pb2.Model) -> Model:
+    return Model(
+        message.id,
+        message.revision,
+        message.dimension,
+        message.window_tokens,
+        message.cosine_floor,
+        message.cosine_span,
+        message.duplicate_cosine,
+    )
+
+
+@asynccontextmanager
+async def open_embedder(address: str, token: str) -> AsyncIterator[Embedder]:
+    """An embedder over a channel of its own."""
+    async with open_channel(address) as channel:
+        yield Embedder(embedding_pb2_grpc.EmbeddingServiceStub(channel), token)

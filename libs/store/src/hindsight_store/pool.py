@@ -1,0 +1,92 @@
+"""Connections to PostgreSQL and transactions bound to one tenant."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+from pgvector.asyncpg import register_vector
+
+Connection = Any  # asyncpg's pool proxy; it has the methods of asyncpg.Connection
+MAX_CONNECTIONS = 12
+CONNECT_TIMEOUT_S = 5.0
+ACQUIRE_TIMEOUT_S = 10.0
+GONE = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
+
+
+class StoreUnavailable(ConnectionError):
+    """PostgreSQL does not answer; what was asked may or may not have happened."""
+
+
+class StoreNotReady(OSError):
+    """The schema is not the one this version needs."""
+
+
+async def _prepare(connection: Connection) -> None:
+    await connection.set_type_codec("jsonb", encoder=json.dumps, decoder=json.loads, schema="pg_catalog")
+    await register_vector(connection)
+
+
+@asynccontextmanager
+async def open_pool(dsn: str) -> AsyncIterator[asyncpg.Pool]:
+    """A pool of connections, closed at the end of the block.
+
+    Raises:
+        OSError: PostgreSQL does not answer, or its schema is not there yet.
+    """
+    try:
+        pool = await asyncpg.create_pool(
+            dsn,
+            min_size=1,
+            max_size=MAX_CONNECTIONS,
+            timeout=CONNECT_TIMEOUT_S,
+            init=_prepare,
+            max_inactive_connection_lifetime=300,
+        )
+    except GONE as error:
+        raise StoreUnavailable(f"PostgreSQL does not answer: {error}") from None
+    except (asyncpg.PostgresError, ValueError) as error:
+        raise StoreNotReady(f"PostgreSQL refuses or has no schema yet (run hindsight-migrate): {error}") from None
+    try:
+        yield pool
+    finally:
+        pool.terminate()
+
+
+@asynccontextmanager
+async def transaction(pool: asyncpg.Pool, tenant_id: int, *, readonly: bool) -> AsyncIterator[Connection]:
+    """A transaction that sees one tenant's rows only, by row-level security. Committed at the end of the block.
+
+    Raises:
+        StoreUnavailable: PostgreSQL went away; a commit under way may or may not have happened.
+        TimeoutError: the statement took longer than the role's statement_timeout.
+    """
+    try:
+        async with (
+            pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
+            connection.transaction(readonly=readonly),
+        ):
+            await connection.fetchval("SELECT set_config('app.tenant', $1, true)", str(tenant_id))
+            yield connection
+    except asyncpg.QueryCanceledError:
+        raise TimeoutError from None
+    except GONE as error:
+        raise StoreUnavailable(f"PostgreSQL went away: {type(error).__name__}") from error
+
+
+async def ping(pool: asyncpg.Pool) -> None:
+    """Raise StoreUnavailable unless PostgreSQL answers."""
+    try:
+        await pool.fetchval("SELECT 1")
+    except GONE as error:
+        raise StoreUnavailable(f"PostgreSQL does not answer: {type(error).__name__}") from None

@@ -1,0 +1,238 @@
+"""Everything that reads: one statement a method, always within one bank and one tenant."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from pgvector import HalfVector
+
+from hindsight_store.pool import Connection, transaction
+from hindsight_store.records import (
+    Features,
+    Found,
+    Generation,
+    Kept,
+    Memory,
+    Selection,
+    Use,
+    Vector,
+    WordStatistics,
+)
+from hindsight_store.words import to_tsquery
+
+COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
+    m.source, m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from, m.valid_from, m.valid_to,
+    m.known_from, m.known_to, m.created_at, m.expires_at"""
+USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
+JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
+
+# $1 bank, $2 … $16 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
+SELECTED = """m.bank_id = $1 AND m.known_to IS NULL AND m.status = ANY ($2)
+    AND (m.valid_to IS NULL OR m.valid_to > $3) AND (m.expires_at IS NULL OR m.expires_at > $3)
+    AND ($4::text[] IS NULL OR m.scope = ANY ($4))
+    AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
+    AND ($7::text[] IS NULL OR m.kind = ANY ($7))
+    AND ($8::text[] IS NULL OR m.tags && $8) AND ($9::text[] IS NULL OR m.tags @> $9)
+    AND m.importance >= $10 AND m.confidence >= $11
+    AND ($12::timestamptz IS NULL OR m.valid_from >= $12) AND ($13::timestamptz IS NULL OR m.valid_from < $13)
+    AND ($14::timestamptz IS NULL OR m.created_at >= $14) AND ($15::timestamptz IS NULL OR m.created_at < $15)
+    AND ($16::jsonb IS NULL OR m.metadata @> $16)"""
+
+FIND_BANK = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND agent_id = $2"
+
+FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_id, scopes, rights, sources, created_at, expires_at,
+    revoked_at FROM find_key($1)"""
+
+ACTIVE_GENERATION = "SELECT generation, model_id, model_revision, dimension FROM generations WHERE state = 'active'"
+
+GET = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+    WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.known_to IS NULL"""
+
+PAGE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+    WHERE {SELECTED} AND m.memory_id > $17 ORDER BY m.memory_id LIMIT $18"""
+
+PAGE_NEWEST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+    WHERE {SELECTED} AND ($17::uuid IS NULL OR m.memory_id < $17) ORDER BY m.memory_id DESC LIMIT $18"""
+
+REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
+    WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision < $3 ORDER BY m.revision DESC LIMIT $4"""
+
+# BM25 with k1 1.2 and b 0.75 over the selection: the same formula as in the recall service, here only to find the best.
+LEXICAL = f"""WITH occurrence AS MATERIALIZED (
+        SELECT m.memory_id, m.word_count, t.lexeme, cardinality(t.positions) AS count
+        FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
+        WHERE {SELECTED} AND m.words @@ $17::text::tsquery AND t.lexeme = ANY ($18)
+    ), selection AS (
+        SELECT count(*) AS memories, coalesce(nullif(avg(m.word_count), 0), 1)::float8 AS mean_length
+        FROM memories AS m WHERE {SELECTED}
+    ), wanted AS (
+        SELECT w.lexeme, w.weight, count(o.lexeme) AS frequency
+        FROM unnest($18::text[], $19::float8[]) AS w(lexeme, weight) LEFT JOIN occurrence AS o USING (lexeme)
+        GROUP BY w.lexeme, w.weight
+    ), best AS (
+        SELECT o.memory_id, sum(w.weight * ln(1 + (s.memories - w.frequency + 0.5) / (w.frequency + 0.5))
+            * o.count * 2.2 / (o.count + 1.2 * (0.25 + 0.75 * o.word_count / s.mean_length))) AS score
+        FROM occurrence AS o JOIN wanted AS w USING (lexeme) CROSS JOIN selection AS s
+        GROUP BY o.memory_id ORDER BY score DESC, o.memory_id LIMIT $20
+    )
+    SELECT (SELECT array_agg(memory_id ORDER BY score DESC, memory_id) FROM best) AS memory_ids,
+        (SELECT array_agg(score ORDER BY score DESC, memory_id) FROM best) AS scores,
+        (SELECT memories FROM selection) AS memories, (SELECT mean_length FROM selection) AS mean_length,
+        (SELECT array_agg(lexeme) FROM wanted) AS terms, (SELECT array_agg(frequency) FROM wanted) AS frequencies"""
+
+# "+ 0" keeps the planner from an approximate index: up to a few thousand rows the exact answer is as quick.
+NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $19) AS score
+    FROM embeddings AS e JOIN memories AS m
+        ON m.bank_id = e.bank_id AND m.memory_id = e.memory_id AND m.revision = e.revision
+    WHERE e.bank_id = $1 AND e.generation = $17 AND e.channel = $18 AND {SELECTED}
+    ORDER BY (e.embedding <#> $19) + 0, e.memory_id LIMIT $20"""
+
+FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
+        -(content.embedding <#> $4) AS content_cosine, -(triggers.embedding <#> $4) AS trigger_cosine
+    FROM memories AS m {JOIN_USE}
+    LEFT JOIN embeddings AS content ON content.bank_id = m.bank_id AND content.generation = $3 AND content.channel = 'content'
+        AND content.memory_id = m.memory_id AND content.revision = m.revision
+    LEFT JOIN embeddings AS triggers ON triggers.bank_id = m.bank_id AND triggers.generation = $3 AND triggers.channel = 'trigger'
+        AND triggers.memory_id = m.memory_id AND triggers.revision = m.revision
+    CROSS JOIN LATERAL (
+        SELECT array_agg(t.lexeme) AS lexemes, array_agg(cardinality(t.positions)) AS counts
+        FROM unnest(m.words) AS t(lexeme, positions, weights) WHERE t.lexeme = ANY ($5)
+    ) AS c
+    WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND m.known_to IS NULL"""
+
+MIN_ID = UUID(int=0)
+DEFAULT_TENANT = "default"
+
+
+def to_memory(row: Mapping[str, Any]) -> Memory:
+    """A row of `memories` as a value."""
+    fields: dict[str, Any] = {name: row[name] for name in _FIELDS}
+    return Memory(**fields | {"tags": tuple(row["tags"]), "derived_from": tuple(row["derived_from"])})
+
+
+_FIELDS = tuple(Memory.__dataclass_fields__)
+
+
+def to_kept(row: Mapping[str, Any]) -> Kept:
+    """A row of `memories` joined with its use."""
+    return Kept(to_memory(row), Use(row["hit_count"], row["last_hit_at"], row["utility"]))
+
+
+def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:
+    prefix = s.key.endswith("*")
+    pattern = s.key[:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    return (
+        bank_id,
+        s.statuses,
+        s.now,
+        s.scopes,
+        s.key if s.key and not prefix else None,
+        pattern if prefix else None,
+        s.kinds or None,
+        s.any_tags or None,
+        s.all_tags or None,
+        s.min_importance,
+        s.min_confidence,
+        s.valid_since,
+        s.valid_until,
+        s.created_since,
+        s.created_until,
+        s.metadata or None,
+    )
+
+
+class Reader:
+    """Reads one tenant's rows over one connection. `bank_id` says whose."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def find_bank(self, tenant_id: int, agent_id: str) -> int | None:
+        """The bank of an agent, or None."""
+        return await self._connection.fetchval(FIND_BANK, tenant_id, agent_id)
+
+    async def get(self, bank_id: int, memory_id: UUID) -> Kept | None:
+        """A memory as it stands now, whatever its status."""
+        row = await self._connection.fetchrow(GET, bank_id, memory_id)
+        return to_kept(row) if row else None
+
+    async def page(self, bank_id: int, selection: Selection, *, after: UUID | None, limit: int) -> list[Kept]:
+        """Selected memories, ascending by id, after an id."""
+        rows = await self._connection.fetch(PAGE, *_selection(bank_id, selection), after or MIN_ID, limit)
+        return [to_kept(row) for row in rows]
+
+    async def page_newest(self, bank_id: int, selection: Selection, *, before: UUID | None, limit: int) -> list[Kept]:
+        """Selected memories, descending by id, before an id."""
+        rows = await self._connection.fetch(PAGE_NEWEST, *_selection(bank_id, selection), before, limit)
+        return [to_kept(row) for row in rows]
+
+    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int) -> list[Memory]:
+        """Revisions of a memory, newest first, below a number."""
+        return [to_memory(row) for row in await self._connection.fetch(REVISIONS, bank_id, memory_id, before, limit)]
+
+    async def search_words(
+        self, bank_id: int, selection: Selection, wanted: Mapping[str, float], *, limit: int
+    ) -> tuple[list[Found], WordStatistics]:
+        """The lexical run: selected memories with any of the wanted terms (term -> weight), best BM25 first, ties by id."""
+        arguments = (to_tsquery(wanted), list(wanted), list(wanted.values()), limit)
+        row = await self._connection.fetchrow(LEXICAL, *_selection(bank_id, selection), *arguments)
+        found = [Found(i, s) for i, s in zip(row["memory_ids"] or (), row["scores"] or (), strict=True)]
+        frequencies = dict(zip(row["terms"], row["frequencies"], strict=True))
+        return found, WordStatistics(row["memories"], row["mean_length"], frequencies)
+
+    async def search_embeddings(
+        self, bank_id: int, selection: Selection, channel: str, query: tuple[int, Vector], *, limit: int
+    ) -> list[Found]:
+        """A vector run: selected memories by inner product with the query (generation, embedding), ties by id."""
+        generation, embedding = query
+        rows = await self._connection.fetch(
+            NEAREST, *_selection(bank_id, selection), generation, channel, HalfVector(embedding), limit
+        )
+        return [Found(row["memory_id"], row["score"]) for row in rows]
+
+    async def features(
+        self, bank_id: int, memory_ids: Sequence[UUID], query: tuple[int, Vector] | None, wanted: Sequence[str]
+    ) -> list[Features]:
+        """What is measured of some memories against a query, in no order; without a query no cosines."""
+        generation, embedding = query if query else (None, None)
+        vector = None if embedding is None else HalfVector(embedding)
+        rows = await self._connection.fetch(FEATURES, bank_id, memory_ids, generation, vector, wanted)
+        return [
+            Features(
+                to_kept(row),
+                row["word_count"],
+                dict(zip(row["lexemes"] or (), row["counts"] or (), strict=True)),
+                row["content_cosine"],
+                row["trigger_cosine"],
+            )
+            for row in rows
+        ]
+
+
+@asynccontextmanager
+async def reading(pool: asyncpg.Pool, tenant_id: int) -> AsyncIterator[Reader]:
+    """A reader of one tenant's rows, in a read-only transaction."""
+    async with transaction(pool, tenant_id, readonly=True) as connection:
+        yield Reader(connection)
+
+
+async def find_key(pool: asyncpg.Pool, secret_hash: bytes) -> dict[str, Any] | None:
+    """The key with this hash, revoked and expired ones too, or None."""
+    async with transaction(pool, 0, readonly=True) as connection:
+        row = await connection.fetchrow(FIND_KEY, secret_hash)
+    return dict(row) if row else None
+
+
+async def active_generation(pool: asyncpg.Pool) -> Generation | None:
+    """The generation that recall reads, or None before the first write."""
+    async with transaction(pool, 0, readonly=True) as connection:
+        row = await connection.fetchrow(ACTIVE_GENERATION)
+    return Generation(**row) if row else None
+
+
+async def find_tenant(pool: asyncpg.Pool, name: str) -> int | None:
+    """The tenant of this name, or None."""
+    async with transaction(pool, 0, readonly=True) as connection:
+        return await connection.fetchval("SELECT find_tenant($1)", name)

@@ -1,0 +1,126 @@
+"""What the database holds, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One revision of a memory. Field for field a row of `memories`, without what only the search needs."""
+
+    memory_id: UUID
+    revision: int
+    scope: str
+    kind: str
+    key: str
+    trigger: str
+    value: str
+    tags: tuple[str, ...]
+    importance: float
+    confidence: float
+    source: str
+    session_id: str
+    turn: int | None
+    principal: str
+    trust: float
+    metadata: Mapping[str, Any]
+    is_core: bool
+    status: str
+    derived_from: tuple[UUID, ...]
+    valid_from: datetime
+    valid_to: datetime | None
+    known_from: datetime
+    known_to: datetime | None
+    created_at: datetime
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often a memory was a hit."""
+
+    hit_count: int = 0
+    last_hit_at: datetime | None = None
+    utility: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory with its use: what a reading call returns."""
+
+    memory: Memory
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The embeddings of one revision; the trigger's is absent where there is no trigger."""
+
+    content: Vector
+    trigger: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """All embeddings of one model."""
+
+    generation: int
+    model_id: str
+    model_revision: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which current memories to look at; None and empty mean any. Ranges are half-open."""
+
+    now: datetime
+    scopes: tuple[str, ...] | None = None
+    statuses: tuple[str, ...] = ("active",)
+    key: str = ""  # exact; a trailing "*" makes a prefix
+    kinds: tuple[str, ...] = ()
+    any_tags: tuple[str, ...] = ()
+    all_tags: tuple[str, ...] = ()
+    min_importance: float = 0.0
+    min_confidence: float = 0.0
+    valid_since: datetime | None = None
+    valid_until: datetime | None = None
+    created_since: datetime | None = None
+    created_until: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One place in a channel's run."""
+
+    memory_id: UUID
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """What BM25 needs to know of the memories looked at."""
+
+    memories: int
+    mean_length: float
+    frequencies: Mapping[str, int]  # term -> memories that hold it
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """What is measured of one memory against one query; None where there is nothing to measure."""
+
+    kept: Kept
+    length: float
+    counts: Mapping[str, int]  # query term -> occurrences
+    content_cosine: float | None
+    trigger_cosine: float | None

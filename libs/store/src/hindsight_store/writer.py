@@ -1,0 +1,179 @@
+"""Everything that writes: one statement a method, all of a call in one transaction."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from pgvector import HalfVector
+
+from hindsight_store.pool import Connection, transaction
+from hindsight_store.reader import COLUMNS, Reader, to_memory
+from hindsight_store.records import Embedded, Generation, Memory, Vector
+from hindsight_store.words import length, terms, to_tsvector
+
+CREATE_BANK = "INSERT INTO agents (tenant_id, agent_id) VALUES ($1, $2) ON CONFLICT (tenant_id, agent_id) DO NOTHING"
+
+# Locks are taken in ascending order, so two calls never wait for each other in a ring.
+LOCK = "SELECT pg_advisory_xact_lock(k) FROM (SELECT DISTINCT unnest($1::bigint[]) AS k ORDER BY 1) AS ordered"
+
+FIND_REQUEST = """SELECT request_id, content_hash, outcome FROM requests
+    WHERE bank_id = $1 AND principal = $2 AND request_id = $3"""
+
+RECORD_REQUEST = """INSERT INTO requests (bank_id, principal, request_id, tenant_id, content_hash, outcome)
+    VALUES ($1, $2, $3, $4, $5, $6)"""
+
+NEIGHBOURS = f"""SELECT {COLUMNS}, -(e.embedding <#> $5) AS cosine
+    FROM memories AS m JOIN embeddings AS e
+        ON e.bank_id = m.bank_id AND e.memory_id = m.memory_id AND e.revision = m.revision
+        AND e.generation = $4 AND e.channel = 'content'
+    WHERE m.bank_id = $1 AND m.scope = $2 AND m.key = $3 AND m.known_to IS NULL AND m.status IN ('active', 'archived')
+        AND m.valid_to IS NULL AND -(e.embedding <#> $5) >= $6
+    ORDER BY cosine DESC, m.memory_id LIMIT $7"""
+
+CURRENT = f"SELECT {COLUMNS} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND m.known_to IS NULL FOR UPDATE"
+
+CURRENT_BY_KEY = f"""SELECT {COLUMNS} FROM memories AS m
+    WHERE m.bank_id = $1 AND m.key = $2 AND m.scope = $3 AND m.known_to IS NULL AND m.status IN ('active', 'archived')
+    ORDER BY m.memory_id FOR UPDATE"""
+
+REVISION = f"SELECT {COLUMNS} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision = $3"
+
+END_REVISION = (
+    """UPDATE memories SET known_to = $4 WHERE bank_id = $1 AND memory_id = $2 AND revision = $3 AND known_to IS NULL"""
+)
+
+INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision, scope, kind, key, trigger, value, tags,
+        importance, confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from, valid_from, valid_to,
+        known_from, known_to, created_at, expires_at, words, word_count)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+        $25, $26, $27, $28::text::tsvector, $29)"""
+
+INSERT_EMBEDDING = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)"""
+
+COPY_EMBEDDINGS = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
+    SELECT bank_id, generation, channel, memory_id, $4, tenant_id, embedding
+    FROM embeddings WHERE bank_id = $1 AND memory_id = $2 AND revision = $3"""
+
+CREATE_GENERATION = """INSERT INTO generations (model_id, model_revision, dimension, window_tokens, state)
+    VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING"""
+
+
+def search_text(key: str, trigger: str, value: str) -> str:
+    """The text of a memory that the lexical channel sees."""
+    return f"{key}\n{trigger}\n{value}"
+
+
+@dataclass(frozen=True, slots=True)
+class PastRequest:
+    """What a request id already stands for."""
+
+    content_hash: bytes
+    outcome: Mapping[str, Any]
+
+
+class Writer(Reader):
+    """Reads and writes one tenant's rows within one transaction."""
+
+    def __init__(self, connection: Connection, tenant_id: int) -> None:
+        super().__init__(connection)
+        self._tenant_id = tenant_id
+
+    async def ensure_bank(self, agent_id: str) -> int:
+        """The bank of an agent, made if new."""
+        await self._connection.execute(CREATE_BANK, self._tenant_id, agent_id)
+        bank_id = await self.find_bank(self._tenant_id, agent_id)
+        assert bank_id is not None
+        return bank_id
+
+    async def lock(self, keys: Sequence[int]) -> None:
+        """Wait until no other transaction holds any of these locks (64-bit numbers), and hold them until the end."""
+        await self._connection.execute(LOCK, keys)
+
+    async def find_request(self, bank_id: int, principal: str, request_id: str) -> PastRequest | None:
+        """What a request id stands for, or None."""
+        row = await self._connection.fetchrow(FIND_REQUEST, bank_id, principal, request_id)
+        return PastRequest(row["content_hash"], row["outcome"]) if row else None
+
+    async def record_request(self, bank_id: int, principal: str, request_id: str, past: PastRequest) -> None:
+        """Remember what a request id stands for."""
+        await self._connection.execute(
+            RECORD_REQUEST, bank_id, principal, request_id, self._tenant_id, past.content_hash, past.outcome
+        )
+
+    async def neighbours(
+        self, bank_id: int, scope: str, key: str, query: tuple[int, Vector], *, min_cosine: float, limit: int = 20
+    ) -> list[tuple[Memory, float]]:
+        """Current memories of a scope and key whose content is near, with the cosine, nearest first."""
+        generation, embedding = query
+        rows = await self._connection.fetch(NEIGHBOURS, bank_id, scope, key, generation, HalfVector(embedding), min_cosine, limit)
+        return [(to_memory(row), row["cosine"]) for row in rows]
+
+    async def current(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, Memory]:
+        """Current revisions by id, locked against other writers; what does not exist is missing."""
+        rows = await self._connection.fetch(CURRENT, bank_id, memory_ids)
+        return {row["memory_id"]: to_memory(row) for row in rows}
+
+    async def current_by_key(self, bank_id: int, key: str, scope: str) -> list[Memory]:
+        """Current active and archived memories with exactly this key and scope, locked, ascending by id."""
+        return [to_memory(row) for row in await self._connection.fetch(CURRENT_BY_KEY, bank_id, key, scope)]
+
+    async def revision(self, bank_id: int, memory_id: UUID, revision: int) -> Memory | None:
+        """One revision of a memory, or None."""
+        row = await self._connection.fetchrow(REVISION, bank_id, memory_id, revision)
+        return to_memory(row) if row else None
+
+    async def end_revisions(self, bank_id: int, ended: Sequence[tuple[UUID, int]], at: datetime) -> None:
+        """End the record time of current revisions (id, revision)."""
+        await self._connection.executemany(END_REVISION, [(bank_id, i, r, at) for i, r in ended])
+
+    async def insert(self, bank_id: int, memories: Sequence[Memory]) -> None:
+        """Add revisions."""
+        await self._connection.executemany(INSERT_MEMORY, [self._row(bank_id, m) for m in memories])
+
+    async def insert_embeddings(self, bank_id: int, generation: int, embedded: Sequence[tuple[Memory, Embedded]]) -> None:
+        """Add the embeddings of revisions."""
+        rows = []
+        for memory, vectors in embedded:
+            for channel, vector in (("content", vectors.content), ("trigger", vectors.trigger)):
+                if vector is not None:
+                    identity = (bank_id, generation, channel, memory.memory_id, memory.revision)
+                    rows.append((*identity, self._tenant_id, HalfVector(vector)))
+        await self._connection.executemany(INSERT_EMBEDDING, rows)
+
+    async def copy_embeddings(self, bank_id: int, copies: Sequence[tuple[Memory, int]]) -> None:
+        """Give revisions the embeddings of an earlier revision of the same text."""
+        rows = [(bank_id, memory.memory_id, earlier, memory.revision) for memory, earlier in copies]
+        await self._connection.executemany(COPY_EMBEDDINGS, rows)
+
+    def _row(self, bank_id: int, m: Memory) -> tuple[Any, ...]:
+        counts = terms(search_text(m.key, m.trigger, m.value))
+        return (
+            *(bank_id, self._tenant_id, m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags),
+            *(m.importance, m.confidence, m.source, m.session_id, m.turn, m.principal, m.trust, dict(m.metadata)),
+            *(m.is_core, m.status, m.derived_from, m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at),
+            *(m.expires_at, to_tsvector(counts), round(length(counts))),
+        )
+
+
+@asynccontextmanager
+async def writing(pool: asyncpg.Pool, tenant_id: int) -> AsyncIterator[Writer]:
+    """A writer of one tenant's rows; the end of the block commits, an exception rolls back."""
+    async with transaction(pool, tenant_id, readonly=False) as connection:
+        yield Writer(connection, tenant_id)
+
+
+async def ensure_generation(
+    pool: asyncpg.Pool, model_id: str, model_revision: str, *, dimension: int, window_tokens: int
+) -> Generation:
+    """The active generation; where there is none yet, this model's becomes it."""
+    async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(CREATE_GENERATION, model_id, model_revision, dimension, window_tokens)
+        row = await connection.fetchrow(
+            "SELECT generation, model_id, model_revision, dimension FROM generations WHERE state = 'active'"
+        )
+    return Generation(**row)

@@ -1,0 +1,169 @@
+"""AdminService: keys and who holds which right."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import asyncpg
+from google.protobuf.timestamp_pb2 import Timestamp
+from hindsight.v1 import admin_pb2, admin_pb2_grpc, memory_pb2
+from hindsight_runtime import checks
+from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
+from hindsight_runtime.identity import Principal, caller, hash_secret, new_secret
+from hindsight_store.ids import uuid7
+from hindsight_store.keys import KeyWriter, NewKey, ensure_tenant, managing_keys
+from hindsight_store.reader import find_tenant
+
+NAME_CHARS = 128
+TENANT_CHARS = 64
+LIST_ITEMS = 256
+PAGE = 1000
+RIGHTS = {v: k.removeprefix("RIGHT_").lower() for k, v in admin_pb2.Right.items() if v}
+SOURCES = {v: k.removeprefix("SOURCE_KIND_").lower() for k, v in memory_pb2.SourceKind.items() if v}
+
+
+class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
+    """Answers AdminService."""
+
+    def __init__(self, pool: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def CreateKey(self, request: admin_pb2.CreateKeyRequest, context: Any) -> admin_pb2.CreateKeyResponse:
+        """Make a key."""
+        principal = _admin()
+        rights = [checks.check_name(f"rights[{i}]", r, RIGHTS) for i, r in enumerate(request.rights)]
+        if "operator" in rights:
+            principal.require("operator")
+        sources = [checks.check_name(f"sources[{i}]", s, SOURCES) for i, s in enumerate(request.sources)]
+        secret = new_secret()
+        key = NewKey(
+            key_id=str(uuid7()),
+            secret_hash=hash_secret(secret),
+            name=checks.check_text("name", request.name, max_chars=NAME_CHARS),
+            agent_ids=_texts("agent_ids", request.agent_ids, checks.AGENT_ID_CHARS),
+            default_agent_id=checks.check_text("default_agent_id", request.default_agent_id, max_chars=checks.AGENT_ID_CHARS),
+            scopes=[_pattern(f"scopes[{i}]", s) for i, s in enumerate(request.scopes)],
+            rights=rights or ["read", "write"],
+            sources=sources or ["user", "tool", "inference"],
+            expires_at=checks.check_time("expires_at", request.expires_at) if request.HasField("expires_at") else None,
+        )
+        checks.check_items("scopes", request.scopes, high=LIST_ITEMS)
+        if key.default_agent_id and key.agent_ids and key.default_agent_id not in key.agent_ids:
+            raise InvalidField("default_agent_id", "name one of agent_ids")
+        tenant_id = await self._tenant(principal, request.tenant, create=True)
+        async with managing_keys(self._pool, tenant_id) as keys:
+            await self._claim(keys, principal, request.request_id)
+            await keys.insert(key)
+            await keys.audit(principal.key_id, "create_key", key.key_id, "ok")
+            row = await keys.get(key.key_id)
+        return admin_pb2.CreateKeyResponse(key=to_key(Principal.from_row(row or {})), secret=secret)
+
+    async def ListKeys(self, request: admin_pb2.ListKeysRequest, context: Any) -> admin_pb2.ListKeysResponse:
+        """The tenant's keys."""
+        tenant_id = await self._tenant(_admin(), request.tenant, create=False)
+        size = checks.check_count("page_size", request.page_size, default=100, high=PAGE)
+        after = str(checks.check_id("page_token", request.page_token)) if request.page_token else ""
+        async with managing_keys(self._pool, tenant_id) as keys:
+            rows = await keys.page(after=after, limit=size + 1)
+        return admin_pb2.ListKeysResponse(
+            keys=[to_key(Principal.from_row(row)) for row in rows[:size]],
+            next_page_token=rows[size - 1]["key_id"] if len(rows) > size else "",
+        )
+
+    async def RotateKey(self, request: admin_pb2.RotateKeyRequest, context: Any) -> admin_pb2.RotateKeyResponse:
+        """Give a key a new secret."""
+        secret = new_secret()
+
+        async def rotate(keys: KeyWriter, key: Principal) -> None:
+            if key.revoked_at:
+                raise InvalidField("key_id", "the key is revoked; make a new one")
+            await keys.rotate(key.key_id, hash_secret(secret))
+
+        key = await self._change(request, "rotate_key", rotate)
+        return admin_pb2.RotateKeyResponse(key=to_key(key), secret=secret)
+
+    async def RevokeKey(self, request: admin_pb2.RevokeKeyRequest, context: Any) -> admin_pb2.RevokeKeyResponse:
+        """End a key."""
+
+        async def revoke(keys: KeyWriter, key: Principal) -> None:
+            await keys.revoke(key.key_id, self._clock())
+
+        return admin_pb2.RevokeKeyResponse(key=to_key(await self._change(request, "revoke_key", revoke)))
+
+    async def DescribeCaller(self, request: admin_pb2.DescribeCallerRequest, context: Any) -> admin_pb2.DescribeCallerResponse:
+        """Who the caller is."""
+        return admin_pb2.DescribeCallerResponse(key=to_key(caller()))
+
+    async def _change(self, request: Any, action: str, change: Callable[[KeyWriter, Principal], Any]) -> Principal:
+        principal = _admin()
+        key_id = str(checks.check_id("key_id", request.key_id))
+        tenant_id = await self._tenant(principal, request.tenant, create=False)
+        async with managing_keys(self._pool, tenant_id) as keys:
+            row = await keys.get(key_id)
+            if row is None:
+                raise NotFound("no such key")
+            key = Principal.from_row(row)
+            if "operator" in key.rights:
+                principal.require("operator")
+            if action == "rotate_key":
+                await self._claim(keys, principal, request.request_id)
+            else:
+                checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+            await change(keys, key)
+            await keys.audit(principal.key_id, action, key_id, "ok")
+            return Principal.from_row(await keys.get(key_id) or {})
+
+    async def _tenant(self, principal: Principal, name: str, *, create: bool) -> int:
+        checks.check_text("tenant", name, max_chars=TENANT_CHARS)
+        if not name or name == principal.tenant:
+            return principal.tenant_id
+        if "operator" not in principal.rights:
+            raise PermissionDenied("another tenant needs the right 'operator'; leave tenant out")
+        tenant_id = await (ensure_tenant if create else find_tenant)(self._pool, name)
+        if tenant_id is None:
+            raise NotFound("no such tenant")
+        return tenant_id
+
+    async def _claim(self, keys: KeyWriter, principal: Principal, request_id: str) -> None:
+        checks.check_text("request_id", request_id, max_chars=checks.REQUEST_ID_CHARS)
+        if request_id and not await keys.claim_request(principal.key_id, request_id):
+            raise AlreadyExists("this request_id was used; the secret was told once and cannot be told again")
+
+
+def _admin() -> Principal:
+    principal = caller()
+    if "operator" not in principal.rights:
+        principal.require("admin")
+    return principal
+
+
+def _texts(field: str, texts: Any, max_chars: int) -> list[str]:
+    checks.check_items(field, texts, high=LIST_ITEMS)
+    return [checks.check_text(f"{field}[{i}]", t, max_chars=max_chars, required=True) for i, t in enumerate(texts)]
+
+
+def _pattern(field: str, scope: str) -> str:
+    checks.check_text(field, scope, max_chars=checks.SCOPE_CHARS, required=True)
+    checks.check_scope(field, scope.removesuffix("*").removesuffix(":") or "any")
+    return scope
+
+
+def to_key(principal: Principal) -> admin_pb2.Key:
+    """A principal as the key it stands for."""
+    key = admin_pb2.Key(
+        id=principal.key_id,
+        tenant=principal.tenant,
+        name=principal.name,
+        agent_ids=principal.agent_ids,
+        default_agent_id=principal.default_agent_id,
+        scopes=principal.scopes,
+        rights=[f"RIGHT_{name.upper()}" for name in RIGHTS.values() if name in principal.rights],
+        sources=[f"SOURCE_KIND_{name.upper()}" for name in SOURCES.values() if name in principal.sources],
+    )
+    for name in ("created_at", "expires_at", "revoked_at"):
+        if moment := getattr(principal, name):
+            stamp = Timestamp()
+            stamp.FromDatetime(moment)
+            getattr(key, name).CopyFrom(stamp)
+    return key

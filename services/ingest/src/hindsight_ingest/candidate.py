@@ -1,0 +1,65 @@
+"""A memory on its way through the write pipeline."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+CEILINGS = {"user": 1.0, "tool": 0.95, "import": 0.95, "inference": 0.7, "retrospective": 0.7}  # SPEC I2, D3
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A number lowered to what the source may claim."""
+
+    field: str
+    asked: float
+    stored: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A checked statement, not yet admitted and not yet written."""
+
+    scope: str
+    kind: str
+    key: str
+    trigger: str
+    value: str
+    tags: tuple[str, ...]
+    importance: float
+    confidence: float
+    source: str
+    session_id: str
+    turn: int | None
+    metadata: Mapping[str, Any]
+    is_core: bool
+    valid_from: datetime
+    valid_to: datetime | None
+    expires_at: datetime | None
+    derived_from: tuple[UUID, ...]
+    adjustments: tuple[Adjustment, ...] = field(default=())
+
+    @property
+    def content(self) -> str:
+        """The text whose embedding stands for the whole memory."""
+        return content_text(self.key, self.trigger, self.value)
+
+    @property
+    def trust(self) -> float:
+        """How much its source may be believed, 0 to 1."""
+        return CEILINGS[self.source]
+
+
+def content_text(key: str, trigger: str, value: str) -> str:
+    """Key, trigger and value as one text to embed."""
+    return "\n".join(part for part in (key, trigger, value) if part)
+
+
+def lower_to_ceiling(source: str, importance: float, confidence: float) -> tuple[float, float, tuple[Adjustment, ...]]:
+    """Importance and confidence no higher than the source may claim, and what was lowered."""
+    ceiling = CEILINGS[source]
+    asked = {"importance": importance, "confidence": confidence}
+    lowered = tuple(Adjustment(name, value, ceiling) for name, value in asked.items() if value > ceiling)
+    return min(importance, ceiling), min(confidence, ceiling), lowered

@@ -1,0 +1,154 @@
+"""Changes of memories that are already there: update, forget, restore."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from hindsight_runtime.errors import NotFound, PermissionDenied, RevisionMismatch
+from hindsight_runtime.identity import Principal
+from hindsight_store.reader import reading
+from hindsight_store.records import Embedded, Memory
+from hindsight_store.writer import Writer
+
+from hindsight_ingest.candidate import CEILINGS, lower_to_ceiling
+from hindsight_ingest.pipeline import Call, Pipeline, Result, lock_key
+from hindsight_ingest.versions import Versions
+
+FADE = 0.1  # what is left of the importance
+TEXT_FIELDS = frozenset({"key", "trigger", "value"})
+UPDATE_TRIES = 5  # an update embeds before it locks; somebody else may be quicker
+
+
+class _Outrun(Exception):
+    """The memory changed between reading and locking it."""
+
+
+class Changes:
+    """Changes memories through the pipeline. One for the life of a process."""
+
+    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline) -> None:
+        self._pool = pool
+        self._pipeline = pipeline
+
+    async def update(self, call: Call, memory_id: UUID, fields: Mapping[str, Any], revision: int | None) -> Result:
+        """Change some fields (named as in the record) of a memory that is not deleted.
+
+        Raises:
+            NotFound: no such memory within what the caller may see.
+            RevisionMismatch: a revision was given and is not the current one.
+        """
+        for _ in range(UPDATE_TRIES):
+            try:
+                return await self._try_update(call, memory_id, fields, revision)
+            except _Outrun:
+                continue
+        raise RevisionMismatch("the memory is changed by others all the time; read it again and repeat")
+
+    async def _try_update(self, call: Call, memory_id: UUID, fields: Mapping[str, Any], revision: int | None) -> Result:
+        if past := await self._pipeline.recall_request(call):
+            return past[0]
+        seen, embedded = None, None
+        if TEXT_FIELDS & fields.keys():
+            seen = await self._read(call, memory_id)
+            embedded = await self._pipeline.embed_memory(replace(seen, **fields))
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            if memory.status == "deleted":
+                raise NotFound("no such memory")
+            if revision is not None and revision != memory.revision:
+                raise RevisionMismatch(f"the memory is at revision {memory.revision}; read it again and repeat")
+            if seen and seen.revision != memory.revision:
+                raise _Outrun
+            changed, adjustments = _apply(memory, fields, call.principal)
+            if changed != memory:
+                changed = (await self._write(writer, bank_id, call, (changed, embedded or memory.revision)))[0]
+            return [Result("updated", memory_id, changed.revision, adjustments=adjustments)]
+
+        return (await self._pipeline.change(call, make))[0]
+
+    async def restore(self, call: Call, memory_id: UUID, revision: int) -> Result:
+        """Make an earlier revision the current one again, as a new revision. Brings back what was deleted or faded.
+
+        Raises:
+            NotFound: no such memory or revision, or it waits for review.
+        """
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            earlier = await writer.revision(bank_id, memory_id, revision)
+            if earlier is None or memory.status == "pending_review":
+                raise NotFound("the memory has no such revision, or waits for review; list its revisions")
+            if not call.principal.may_use(earlier.scope):
+                raise PermissionDenied("the key may not write the scope of that revision")
+            target = replace(earlier, revision=memory.revision)
+            written = await self._write(writer, bank_id, call, (target, earlier.revision))
+            return [Result("updated", memory_id, written[0].revision)]
+
+        return (await self._pipeline.change(call, make))[0]
+
+    async def forget(self, call: Call, memory_id: UUID | None, place: tuple[str, str], mode: str) -> list[UUID]:
+        """Fade or delete one memory, or every active one with a (key, scope); the ids, ascending.
+
+        Raises:
+            NotFound: a memory was named that does not exist within what the caller may see.
+        """
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            if memory_id is not None:
+                memories = [await self._lock_and_get(writer, bank_id, memory_id, call.principal)]
+                if memories[0].status == "deleted":
+                    raise NotFound("no such memory")
+            else:
+                key, scope = place
+                await writer.lock([lock_key(bank_id, scope, key)])
+                found = await writer.current_by_key(bank_id, key, scope)
+                await writer.lock([lock_key(bank_id, m.memory_id) for m in found])
+                memories = await writer.current_by_key(bank_id, key, scope)
+            await self._write(writer, bank_id, call, *((_forgotten(m, mode), m.revision) for m in memories))
+            return [Result("updated", i) for i in sorted(m.memory_id for m in memories)]
+
+        return [r.memory_id for r in await self._pipeline.change(call, make) if r.memory_id]
+
+    async def _read(self, call: Call, memory_id: UUID) -> Memory:
+        async with reading(self._pool, call.principal.tenant_id) as reader:
+            bank_id = await reader.find_bank(call.principal.tenant_id, call.agent_id)
+            kept = None if bank_id is None else await reader.get(bank_id, memory_id)
+        if kept is None or not call.principal.may_read(kept.memory.scope) or kept.memory.status == "deleted":
+            raise NotFound("no such memory")
+        return kept.memory
+
+    async def _lock_and_get(self, writer: Writer, bank_id: int, memory_id: UUID, principal: Principal) -> Memory:
+        await writer.lock([lock_key(bank_id, memory_id)])
+        memory = (await writer.current(bank_id, [memory_id])).get(memory_id)
+        if memory is None or not principal.may_read(memory.scope):
+            raise NotFound("no such memory")
+        if not principal.may_use(memory.scope):
+            raise PermissionDenied("the key may read this scope, not change it")
+        return memory
+
+    async def _write(self, writer: Writer, bank_id: int, call: Call, *changes: tuple[Memory, Embedded | int]) -> list[Memory]:
+        versions = Versions({}, call.principal.key_id, self._pipeline.clock())
+        written = [versions.replace(memory, embeddings) for memory, embeddings in changes]
+        await versions.write(writer, bank_id, self._pipeline.generation)
+        return written
+
+
+def _apply(memory: Memory, fields: Mapping[str, Any], principal: Principal) -> tuple[Memory, Any]:
+    """The memory with some fields changed, no higher than the caller's best source may claim."""
+    source = "user" if "user" in principal.sources else "inference"
+    if "value" in fields:
+        fields = {**fields, "source": source, "trust": CEILINGS[source]}
+    changed = replace(memory, **fields)
+    asked = {name: fields[name] for name in ("importance", "confidence") if name in fields}
+    importance, confidence, adjustments = lower_to_ceiling(source, asked.get("importance", 0.0), asked.get("confidence", 0.0))
+    lowered = {"importance": importance, "confidence": confidence}
+    return replace(changed, **{name: lowered[name] for name in asked}), adjustments
+
+
+def _forgotten(memory: Memory, mode: str) -> Memory:
+    if mode == "fade":
+        return replace(memory, importance=memory.importance * FADE)
+    return replace(memory, status="deleted")

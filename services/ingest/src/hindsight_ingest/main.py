@@ -1,0 +1,76 @@
+"""The ingest process."""
+
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+import asyncpg
+import grpc
+import redis.asyncio as redis
+from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc
+from hindsight_runtime.embedder import open_embedder
+from hindsight_runtime.errors import StartFailed
+from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal
+from hindsight_runtime.serving import Probe, Service, run, wait_for
+from hindsight_runtime.settings import load
+from hindsight_store.pool import open_pool, ping
+from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
+from hindsight_store.schema import verify_schema
+from hindsight_store.writer import ensure_generation
+
+from hindsight_ingest.admin import AdminServicer
+from hindsight_ingest.changes import Changes
+from hindsight_ingest.pipeline import AdmitAll, Pipeline
+from hindsight_ingest.servicer import IngestServicer
+from hindsight_ingest.settings import IngestSettings
+
+
+async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Service:
+    """Wait for what ingest needs, then put it together."""
+    pool = await wait_for("postgresql", lambda: stack.enter_async_context(open_pool(settings.database_url)))
+    await wait_for("schema", lambda: verify_schema(pool))
+    embedder = await stack.enter_async_context(open_embedder(settings.embed_address, settings.embed_token))
+    model = await wait_for("embed", embedder.describe_model)
+    generation = await ensure_generation(
+        pool, model.id, model.revision, dimension=model.dimension, window_tokens=model.window_tokens
+    )
+    if (generation.model_id, generation.model_revision) != (model.id, model.revision):
+        raise StartFailed(
+            f"the stored embeddings are of {generation.model_id} {generation.model_revision}, the embed service answers with "
+            f"{model.id} {model.revision}; start it with the former"
+        )
+    pipeline = Pipeline(pool, embedder, model, generation, guard=AdmitAll(), clock=_now)
+    probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
+    if settings.redis_url:
+        cache = redis.from_url(settings.redis_url, socket_timeout=2, socket_connect_timeout=2)
+        stack.push_async_callback(cache.aclose)
+        probes["redis"] = lambda: _ping_redis(cache)
+
+    def register(server: grpc.aio.Server) -> None:
+        ingest_pb2_grpc.add_IngestServiceServicer_to_server(IngestServicer(pipeline, Changes(pool, pipeline)), server)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
+
+    names = ("hindsight.v1.IngestService", "hindsight.v1.AdminService")
+    return Service(await _authenticator(pool, settings), register, names, probes)
+
+
+async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authenticator:
+    if settings.auth == "off":
+        return NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
+    return KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
+
+
+async def _ping_redis(cache: redis.Redis) -> None:
+    try:
+        await cache.ping()  # pyright: ignore[reportGeneralTypeIssues]
+    except redis.RedisError as error:
+        raise ConnectionError(str(error)) from None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def main() -> None:
+    """Command line: hindsight-ingest."""
+    settings = load(IngestSettings)
+    run("ingest", settings, lambda stack: open_service(stack, settings))

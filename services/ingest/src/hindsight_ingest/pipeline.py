@@ -1,0 +1,229 @@
+"""The one way in: validate → guard → embed → duplicates → commit. Every path that writes goes through here."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+import asyncpg
+from hindsight_runtime.embedder import Embedder, Model
+from hindsight_runtime.errors import BatchRejected, DependencyUnavailable, FieldViolation, InvalidField, RequestIdReused
+from hindsight_runtime.identity import Principal
+from hindsight_store.records import Embedded, Generation, Memory
+from hindsight_store.writer import PastRequest, Writer, writing
+
+from hindsight_ingest.candidate import Adjustment, Candidate, content_text
+from hindsight_ingest.duplicates import sense
+from hindsight_ingest.versions import Versions
+
+EMBED_TEXTS = 512  # the embed service takes this many at once
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one memory. Holds no text of it, so it may be kept with the request id."""
+
+    outcome: str
+    memory_id: UUID | None = None
+    revision: int = 0
+    reason: str = ""
+    field: str = ""
+    detail: str = ""
+    adjustments: tuple[Adjustment, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As kept with the request id."""
+        return {
+            "outcome": self.outcome,
+            "memory_id": str(self.memory_id) if self.memory_id else None,
+            "revision": self.revision,
+            "reason": self.reason,
+            "field": self.field,
+            "detail": self.detail,
+            "adjustments": [[a.field, a.asked, a.stored] for a in self.adjustments],
+        }
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> "Result":
+        """As kept with the request id."""
+        return cls(
+            kept["outcome"],
+            UUID(kept["memory_id"]) if kept["memory_id"] else None,
+            kept["revision"],
+            kept["reason"],
+            kept["field"],
+            kept["detail"],
+            tuple(Adjustment(*a) for a in kept["adjustments"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Who changes which agent's memories, under which request id; `content_hash` stands for what was asked."""
+
+    principal: Principal
+    agent_id: str
+    request_id: str
+    content_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the guard decided of a candidate."""
+
+    status: str = "active"  # or pending_review
+    reason: str = ""
+
+
+class Guard(Protocol):
+    """Decides whether a candidate may become a memory."""
+
+    def admit(self, candidate: Candidate, principal: Principal) -> Verdict:
+        """Admit or quarantine; never raises."""
+        ...
+
+
+class AdmitAll:
+    """The guard's place before there is a guard: admits everything."""
+
+    def admit(self, candidate: Candidate, principal: Principal) -> Verdict:
+        """Active."""
+        return Verdict()
+
+
+def lock_key(*parts: object) -> int:
+    """A 64-bit lock number for a thing; two things share one with negligible chance, and then only wait."""
+    digest = hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class Pipeline:
+    """Writes candidates. One for the life of a process."""
+
+    def __init__(
+        self,
+        pool: asyncpg.Pool,
+        embedder: Embedder,
+        model: Model,
+        generation: Generation,
+        *,
+        guard: Guard,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._pool = pool
+        self._embedder = embedder
+        self._model = model
+        self.generation = generation.generation
+        self._guard = guard
+        self.clock = clock
+
+    async def write(
+        self, call: Call, checked: Sequence[Candidate | InvalidField], *, all_or_nothing: bool = False
+    ) -> list[Result]:
+        """Write candidates in one transaction; in order, what became of each. What failed its check is rejected.
+
+        Raises:
+            BatchRejected: all_or_nothing, and one of them failed its check.
+            RequestIdReused: the request id stands for other content.
+            DependencyUnavailable: the embed service does not answer; nothing was written.
+        """
+        if all_or_nothing and (failed := [c for c in checked if isinstance(c, InvalidField)]):
+            violations = [FieldViolation(f.field, f.remedy) for f in failed]
+            raise BatchRejected("nothing was written: correct the fields named, or drop all_or_nothing", violations=violations)
+        accepted = [c for c in checked if isinstance(c, Candidate)]
+        try:
+            embedded = await self.embed([(c.content, c.trigger) for c in accepted])
+        except DependencyUnavailable:
+            past = await self.recall_request(call)
+            if past is None:
+                raise
+            return past
+        return await self.change(call, lambda w, bank: self._commit(w, bank, call, checked, embedded))
+
+    async def embed(self, texts: Sequence[tuple[str, str]]) -> list[Embedded]:
+        """Embed (content, trigger) pairs, in order."""
+        flat = [t for pair in texts for t in pair if t.strip()]
+        rows = []
+        for start in range(0, len(flat), EMBED_TEXTS):
+            rows += list(await self._embedder.embed(flat[start : start + EMBED_TEXTS], "passage", model=self._model))
+        vectors = iter(rows)
+        return [Embedded(next(vectors), next(vectors) if trigger.strip() else None) for _, trigger in texts]
+
+    async def embed_memory(self, memory: Memory) -> Embedded:
+        """The embeddings of a memory's text."""
+        return (await self.embed([(content_text(memory.key, memory.trigger, memory.value), memory.trigger)]))[0]
+
+    async def recall_request(self, call: Call) -> list[Result] | None:
+        """What the call's request id already answered, or None."""
+        if not call.request_id:
+            return None
+        async with writing(self._pool, call.principal.tenant_id) as writer:
+            bank_id = await writer.find_bank(call.principal.tenant_id, call.agent_id)
+            return None if bank_id is None else await self._past(writer, bank_id, call)
+
+    async def change(self, call: Call, make: Callable[[Writer, int], Any]) -> list[Result]:
+        """Make a change once: in one transaction with the record of its request id, or the answer it had before."""
+        async with writing(self._pool, call.principal.tenant_id) as writer:
+            bank_id = await writer.ensure_bank(call.agent_id)
+            if call.request_id:
+                await writer.lock([lock_key(bank_id, "request", call.principal.key_id, call.request_id)])
+                past = await self._past(writer, bank_id, call)
+                if past is not None:
+                    return past
+            results = await make(writer, bank_id)
+            if call.request_id:
+                outcome = {"results": [r.to_json() for r in results]}
+                past_request = PastRequest(call.content_hash, outcome)
+                await writer.record_request(bank_id, call.principal.key_id, call.request_id, past_request)
+        return results
+
+    async def _past(self, writer: Writer, bank_id: int, call: Call) -> list[Result] | None:
+        past = await writer.find_request(bank_id, call.principal.key_id, call.request_id)
+        if past is None:
+            return None
+        if past.content_hash != call.content_hash:
+            raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
+        return [Result.from_json(kept) for kept in past.outcome["results"]]
+
+    async def _commit(
+        self,
+        writer: Writer,
+        bank_id: int,
+        call: Call,
+        checked: Sequence[Candidate | InvalidField],
+        embedded: Sequence[Embedded],
+    ) -> list[Result]:
+        accepted = [c for c in checked if isinstance(c, Candidate)]
+        await writer.lock([lock_key(bank_id, c.scope, c.key) for c in accepted])
+        await self._check_derived(writer, bank_id, accepted)
+        twins = [await self._find_twin(writer, bank_id, c, e) for c, e in zip(accepted, embedded, strict=True)]
+        found = [t for t in twins if t]
+        await writer.lock([lock_key(bank_id, i) for i in found])
+        versions = Versions(await writer.current(bank_id, found), call.principal.key_id, self.clock())
+        results = []
+        for candidate, vectors, twin in zip(accepted, embedded, twins, strict=True):
+            verdict = self._guard.admit(candidate, call.principal)
+            outcome, memory = versions.put(candidate, vectors, twin, status=verdict.status)
+            results.append(Result(outcome, memory.memory_id, memory.revision, adjustments=candidate.adjustments))
+        await versions.write(writer, bank_id, self.generation)
+        answers = iter(results)
+        return [next(answers) if isinstance(c, Candidate) else _rejection(c) for c in checked]
+
+    async def _check_derived(self, writer: Writer, bank_id: int, accepted: Sequence[Candidate]) -> None:
+        wanted = {i for c in accepted for i in c.derived_from}
+        if wanted and (missing := wanted - (await writer.current(bank_id, list(wanted))).keys()):
+            raise InvalidField("derived_from", f"no memory {min(missing)} of this agent; leave it out")
+
+    async def _find_twin(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> UUID | None:
+        """A stored memory of the same scope and key that says the same: near in meaning, and then word for word."""
+        query = (self.generation, vectors.content)
+        least = self._model.duplicate_cosine
+        near = await writer.neighbours(bank_id, candidate.scope, candidate.key, query, min_cosine=least)
+        meaning = sense(candidate.value)
+        return next((memory.memory_id for memory, _ in near if sense(memory.value) == meaning), None)
+
+
+def _rejection(error: InvalidField) -> Result:
+    return Result("rejected", reason=error.reason, field=error.field, detail=error.remedy)

@@ -1,0 +1,103 @@
+"""IngestService: protobuf in, the pipeline, protobuf out."""
+
+import hashlib
+from typing import Any
+
+from hindsight.v1 import ingest_pb2, ingest_pb2_grpc
+from hindsight_runtime import checks
+from hindsight_runtime.errors import InvalidField
+from hindsight_runtime.identity import caller
+
+from hindsight_ingest import validation
+from hindsight_ingest.changes import Changes
+from hindsight_ingest.pipeline import Call, Pipeline, Result
+
+
+class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
+    """Answers IngestService."""
+
+    def __init__(self, pipeline: Pipeline, changes: Changes) -> None:
+        self._pipeline = pipeline
+        self._changes = changes
+
+    async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
+        """Write one memory."""
+        call = _call(request)
+        if not request.HasField("memory"):
+            raise InvalidField("memory", "required; give the memory to write")
+        candidate = validation.read_candidate("memory", request.memory, call.principal, self._pipeline.clock())
+        results = await self._pipeline.write(call, [candidate])
+        return ingest_pb2.WriteResponse(result=_to_message(results[0]))
+
+    async def WriteBatch(self, request: ingest_pb2.WriteBatchRequest, context: Any) -> ingest_pb2.WriteBatchResponse:
+        """Write several memories."""
+        call = _call(request)
+        checks.check_items("memories", request.memories, low=1, high=validation.BATCH)
+        now = self._pipeline.clock()
+        checked = []
+        for i, memory in enumerate(request.memories):
+            try:
+                checked.append(validation.read_candidate(f"memories[{i}]", memory, call.principal, now))
+            except InvalidField as error:
+                checked.append(error)
+        results = await self._pipeline.write(call, checked, all_or_nothing=request.all_or_nothing)
+        return ingest_pb2.WriteBatchResponse(results=map(_to_message, results))
+
+    async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
+        """Change fields of a memory."""
+        call = _call(request)
+        memory_id = checks.check_id("memory_id", request.memory_id)
+        fields = validation.read_changes(request)
+        revision = request.revision if request.HasField("revision") else None
+        result = await self._changes.update(call, memory_id, fields, revision)
+        return ingest_pb2.UpdateResponse(result=_to_message(result))
+
+    async def Forget(self, request: ingest_pb2.ForgetRequest, context: Any) -> ingest_pb2.ForgetResponse:
+        """Fade or delete memories."""
+        call = _call(request)
+        if bool(request.memory_id) == bool(request.key):
+            raise InvalidField("memory_id", "give either memory_id or key, and not both")
+        memory_id = checks.check_id("memory_id", request.memory_id) if request.memory_id else None
+        mode = checks.check_name("mode", request.mode, validation.FORGET_MODES)
+        place = ("", "")
+        if memory_id is None:
+            scope = call.principal.writable_scope(checks.check_scope("scope", request.scope))
+            place = (validation.check_key("key", request.key), scope)
+        forgotten = await self._changes.forget(call, memory_id, place, mode)
+        return ingest_pb2.ForgetResponse(memory_ids=map(str, forgotten))
+
+    async def Restore(self, request: ingest_pb2.RestoreRequest, context: Any) -> ingest_pb2.RestoreResponse:
+        """Go back to an earlier revision."""
+        call = _call(request)
+        memory_id = checks.check_id("memory_id", request.memory_id)
+        if request.revision < 1:
+            raise InvalidField("revision", "give a revision of the memory, counted from 1")
+        result = await self._changes.restore(call, memory_id, request.revision)
+        return ingest_pb2.RestoreResponse(result=_to_message(result))
+
+
+def _call(request: Any) -> Call:
+    """Who changes whose memories; the content hash covers everything but the request id."""
+    principal = caller()
+    principal.require("write")
+    checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+    checks.check_text("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+    agent_id = principal.resolve_agent(request.agent_id)
+    content = type(request)()
+    content.CopyFrom(request)
+    content.ClearField("request_id")
+    content.agent_id = agent_id
+    text = type(request).__name__.encode() + b"\x00" + content.SerializeToString(deterministic=True)
+    return Call(principal, agent_id, request.request_id, hashlib.sha256(text).digest())
+
+
+def _to_message(result: Result) -> ingest_pb2.WriteResult:
+    return ingest_pb2.WriteResult(
+        outcome=f"OUTCOME_{result.outcome.upper()}",
+        memory_id=str(result.memory_id) if result.memory_id else "",
+        revision=result.revision,
+        reason=f"ERROR_REASON_{result.reason}" if result.reason else None,
+        field=result.field,
+        detail=result.detail,
+        adjustments=[ingest_pb2.Adjustment(field=a.field, asked=a.asked, stored=a.stored) for a in result.adjustments],
+    )

@@ -1,0 +1,131 @@
+"""Requests as candidates: every limit of a memory, each with an error that names the field."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from hindsight.v1 import ingest_pb2, memory_pb2
+from hindsight_runtime import checks
+from hindsight_runtime.errors import InvalidField, PermissionDenied
+from hindsight_runtime.identity import Principal
+
+from hindsight_ingest.candidate import Candidate, lower_to_ceiling
+
+TRIGGER_CHARS = 2048
+VALUE_BYTES = 32 * 1024
+METADATA_BYTES = 16 * 1024
+SESSION_ID_CHARS = 128
+DERIVED_FROM = 64
+BATCH = 256
+DEFAULT_IMPORTANCE = 0.5
+DEFAULT_CONFIDENCE = 0.8
+MIN_CONFIDENCE = 0.5  # what is less sure never enters long-term memory
+
+KINDS = {v: k.removeprefix("KIND_").lower() for k, v in memory_pb2.Kind.items()} | {0: "fact"}
+SOURCES = {v: k.removeprefix("SOURCE_KIND_").lower() for k, v in memory_pb2.SourceKind.items()} | {0: ""}
+FORGET_MODES = {0: "delete", 1: "fade", 2: "delete"}
+
+
+def check_key(field: str, key: str) -> str:
+    """A memory's key."""
+    return checks.check_text(field, key, max_chars=checks.KEY_CHARS, required=True)
+
+
+def check_trigger(field: str, trigger: str) -> str:
+    """A memory's trigger; empty is none."""
+    return checks.check_text(field, trigger, max_chars=TRIGGER_CHARS)
+
+
+def check_value(field: str, value: str) -> str:
+    """A memory's content."""
+    checks.check_size(field, value, max_bytes=VALUE_BYTES)
+    return checks.check_text(field, value, max_chars=VALUE_BYTES, required=True)
+
+
+def check_confidence(field: str, confidence: float) -> float:
+    """A confidence that long-term memory accepts."""
+    checks.check_fraction(field, confidence)
+    if confidence < MIN_CONFIDENCE:
+        raise InvalidField(field, f"below {MIN_CONFIDENCE} nothing enters long-term memory; write it when it is surer")
+    return confidence
+
+
+def check_source(field: str, source: memory_pb2.Source, principal: Principal) -> str:
+    """The kind of source a write claims, which the credential must allow."""
+    checks.check_text(f"{field}.session_id", source.session_id, max_chars=SESSION_ID_CHARS)
+    if source.HasField("turn") and source.turn < 0:
+        raise InvalidField(f"{field}.turn", "count turns from 0")
+    kind = checks.check_name(f"{field}.kind", source.kind, SOURCES)
+    if not kind:
+        return "user" if "user" in principal.sources else "inference"
+    if kind != "inference" and kind not in principal.sources:
+        raise PermissionDenied(f"the key may not claim the source '{kind}'; leave the source out or use 'inference'")
+    return kind
+
+
+def read_candidate(field: str, memory: memory_pb2.NewMemory, principal: Principal, now: datetime) -> Candidate:
+    """The memory to be written, checked.
+
+    Raises:
+        InvalidField: a field is not accepted; its name begins with `field`.
+        PermissionDenied: the credential does not admit the scope or the source.
+    """
+    source = check_source(f"{field}.source", memory.source, principal)
+    importance = memory.importance if memory.HasField("importance") else DEFAULT_IMPORTANCE
+    confidence = memory.confidence if memory.HasField("confidence") else DEFAULT_CONFIDENCE
+    checks.check_fraction(f"{field}.importance", importance)
+    check_confidence(f"{field}.confidence", confidence)
+    importance, confidence, lowered = lower_to_ceiling(source, importance, confidence)
+    valid_from = checks.check_time(f"{field}.valid_from", memory.valid_from) if memory.HasField("valid_from") else now
+    valid_to = checks.check_time(f"{field}.valid_to", memory.valid_to) if memory.HasField("valid_to") else None
+    checks.check_range(f"{field}.valid_to", valid_from, valid_to)
+    expires_at = checks.check_time(f"{field}.expires_at", memory.expires_at) if memory.HasField("expires_at") else None
+    checks.check_items(f"{field}.derived_from", memory.derived_from, high=DERIVED_FROM)
+    return Candidate(
+        scope=principal.writable_scope(checks.check_scope(f"{field}.scope", memory.scope)),
+        kind=checks.check_name(f"{field}.kind", memory.kind, KINDS),
+        key=check_key(f"{field}.key", memory.key),
+        trigger=check_trigger(f"{field}.query", memory.query),
+        value=check_value(f"{field}.value", memory.value),
+        tags=checks.check_tags(f"{field}.tags", memory.tags),
+        importance=importance,
+        confidence=confidence,
+        source=source,
+        session_id=memory.source.session_id,
+        turn=memory.source.turn if memory.source.HasField("turn") else None,
+        metadata=checks.check_struct(f"{field}.metadata", memory.metadata, max_bytes=METADATA_BYTES),
+        is_core=memory.is_core,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        expires_at=expires_at,
+        derived_from=tuple(checks.check_id(f"{field}.derived_from[{i}]", text) for i, text in enumerate(memory.derived_from)),
+        adjustments=lowered,
+    )
+
+
+def read_changes(request: ingest_pb2.UpdateRequest) -> dict[str, Any]:
+    """The fields of a memory that an update changes, by their names in the record.
+
+    Raises:
+        InvalidField: a field is not accepted, or none was given.
+    """
+    readers: dict[str, tuple[str, Callable[[], Any]]] = {
+        "key": ("key", lambda: check_key("key", request.key)),
+        "query": ("trigger", lambda: check_trigger("query", request.query)),
+        "value": ("value", lambda: check_value("value", request.value)),
+        "tags": ("tags", lambda: checks.check_tags("tags", request.tags.values)),
+        "importance": ("importance", lambda: checks.check_fraction("importance", request.importance)),
+        "confidence": ("confidence", lambda: check_confidence("confidence", request.confidence)),
+        "metadata": (
+            "metadata",
+            lambda: checks.check_struct("metadata", request.metadata, max_bytes=METADATA_BYTES),
+        ),
+        "is_core": ("is_core", lambda: request.is_core),
+        "expires_at": ("expires_at", lambda: checks.check_time("expires_at", request.expires_at)),
+    }
+    changes = {record: read() for field, (record, read) in readers.items() if request.HasField(field)}  # pyright: ignore[reportArgumentType]
+    if request.kind:
+        changes["kind"] = checks.check_name("kind", request.kind, KINDS)
+    if not changes:
+        raise InvalidField("memory_id", "nothing to change: give at least one field beside it")
+    return changes

@@ -1,0 +1,106 @@
+"""Real servers for tests: one PostgreSQL and one Valkey a session, a database of its own for every test."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import psutil
+import pytest
+from hindsight_local.dsn import with_database, with_user
+from hindsight_local.postgres import running_postgres
+from hindsight_local.valkey import running_valkey
+from hindsight_runtime.identity import hash_secret, new_secret
+from redis.asyncio import Redis
+
+FOLDER_PREFIX = "hindsight-test-"
+TEMPLATE = "hindsight_template"
+ROLE_PASSWORDS = {role: secrets.token_urlsafe(12) for role in ("ingest", "recall", "maintenance")}
+OPERATOR_KEY = new_secret()
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}  # tests survive no power cut
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A migrated database, with a DSN for its owner and one for each role."""
+
+    owner: str
+    ingest: str
+    recall: str
+    maintenance: str
+    operator_key: str
+
+
+@pytest.fixture(scope="session")
+def server_folder() -> Iterator[Path]:
+    """A folder another user can reach (pytest's own are closed to others); those of killed runs are removed."""
+    for old in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
+        with contextlib.suppress(ValueError):
+            if not psutil.pid_exists(int(old.name.split("-")[2])):
+                shutil.rmtree(old, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+async def postgres(server_folder: Path) -> AsyncIterator[str]:
+    """The owner's DSN of a PostgreSQL that lives as long as the session."""
+    async with running_postgres(server_folder / "postgres", options=FAST, shared_root=server_folder / "shared") as server:
+        yield server.dsn
+
+
+async def make_template(dsn: str) -> None:
+    """Make the migrated database that every test's database is a copy of; `dsn` is the owner's, to the template."""
+    from hindsight_store.migrate import migrate  # needed by the tests that ask for a database only
+
+    passwords = {f"hindsight_{role}": password for role, password in ROLE_PASSWORDS.items()}
+    await migrate(dsn, passwords, hash_secret(OPERATOR_KEY))
+
+
+@pytest.fixture(scope="session")
+async def template(postgres: str) -> str:
+    """The name of the migrated template database, made when the first test needs it."""
+    await _execute(postgres, f'CREATE DATABASE "{TEMPLATE}"')
+    await make_template(with_database(postgres, TEMPLATE))
+    return TEMPLATE
+
+
+@pytest.fixture
+async def database(postgres: str, template: str) -> AsyncIterator[Database]:
+    """A migrated database of the test's own."""
+    name = f"test_{secrets.token_hex(6)}"
+    await _execute(postgres, f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    owner = with_database(postgres, name)
+    roles = {role: with_user(owner, f"hindsight_{role}", password) for role, password in ROLE_PASSWORDS.items()}
+    yield Database(owner, **roles, operator_key=OPERATOR_KEY)
+    await _execute(postgres, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+async def valkey_server(server_folder: Path) -> AsyncIterator[str]:
+    """The URL of a Valkey that lives as long as the session."""
+    async with running_valkey(server_folder / "valkey", password=secrets.token_urlsafe(12)) as server:
+        yield server.url
+
+
+@pytest.fixture
+async def valkey(valkey_server: str) -> str:
+    """The URL of an empty Valkey."""
+    async with Redis.from_url(valkey_server) as client:
+        await client.flushall()
+    return valkey_server
+
+
+async def _execute(dsn: str, statement: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
