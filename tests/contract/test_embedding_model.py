@@ -12,9 +12,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from hindsight_embedding.fake_model import FakeModel
+from hindsight_embedding.loading import load_model
 from hindsight_embedding.model import Role
 from hindsight_embedding.onnx_model import OnnxModel
+from hindsight_embedding.openai_model import Endpoint, OpenAIModel, connect
 from hindsight_embedding.packaged import provide_model
+from hindsight_embedding.settings import EmbedSettings
 from hindsight_embedding.windows import pool, split
 from hindsight_runtime.errors import DependencyUnavailable, Overloaded, StartFailed
 
@@ -54,17 +57,20 @@ class Scripted(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def scripted_endpoint():
-    openai_model = pytest.importorskip("hindsight_embedding.openai_model")
+def scripted_url():
     pytest.importorskip("openai", reason="SKIPPED: the extra [openai] is not installed")
     with ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        url = f"http://127.0.0.1:{server.server_port}/v1"
-        with openai_model.connect(url, "key").with_options(max_retries=0) as client:
-            yield openai_model.Endpoint(client, "text-embedding-3-small")
+        yield f"http://127.0.0.1:{server.server_port}/v1"
         server.shutdown()
         thread.join()
+
+
+@contextmanager
+def scripted_endpoint():
+    with scripted_url() as url, connect(url, "key").with_options(max_retries=0) as client:
+        yield Endpoint(client, "text-embedding-3-small")
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -85,8 +91,6 @@ def model(request, tmp_path_factory):
         yield SentenceModel(str(Path(spec.origin).with_name("model")))
     else:
         with scripted_endpoint() as endpoint:
-            from hindsight_embedding.openai_model import OpenAIModel
-
             yield OpenAIModel(endpoint, endpoint.measure_dimension(), 512)
 
 
@@ -169,3 +173,11 @@ def test_endpoint_that_refuses_the_key_stops_the_start():
         Scripted.statuses.append(401)
         with pytest.raises(StartFailed):
             endpoint.measure_dimension()
+
+
+async def test_endpoint_is_asked_for_its_dimension_at_the_start():
+    with scripted_url() as url:
+        settings = {"auth": "off", "embedding_model": "openai:text-embedding-3-small", "embedding_url": url}
+        model = await load_model(EmbedSettings.model_validate(settings))
+    assert model.identity.id == "text-embedding-3-small"
+    assert model.identity.dimension == 64
