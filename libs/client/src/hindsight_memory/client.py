@@ -144,7 +144,7 @@ class Hindsight:
         wire.fill(request, self._identity(agent_id, request_id))
         return wire.to_result((await self._call(self._ingest.Restore, request)).result)
 
-    async def recall(
+    async def recall(  # noqa: PLR0913 - the fields of the RPC
         self,
         query: str = "",
         *,

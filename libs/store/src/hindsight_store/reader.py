@@ -23,8 +23,8 @@ from hindsight_store.records import (
 from hindsight_store.words import to_tsquery
 
 COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
-    m.source, m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from, m.valid_from, m.valid_to,
-    m.known_from, m.known_to, m.created_at, m.expires_at"""
+    m.source, m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from,
+    m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at, m.expires_at"""
 USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
@@ -42,8 +42,8 @@ SELECTED = """m.bank_id = $1 AND m.known_to IS NULL AND m.status = ANY ($2)
 
 FIND_BANK = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND agent_id = $2"
 
-FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_id, scopes, rights, sources, created_at, expires_at,
-    revoked_at FROM find_key($1)"""
+FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_id, scopes, rights, sources,
+    created_at, expires_at, revoked_at FROM find_key($1)"""
 
 ACTIVE_GENERATION = "SELECT generation, model_id, model_revision, dimension FROM generations WHERE state = 'active'"
 
@@ -109,7 +109,8 @@ DEFAULT_TENANT = "default"
 def to_memory(row: Mapping[str, Any]) -> Memory:
     """A row of `memories` as a value."""
     fields: dict[str, Any] = {name: row[name] for name in _FIELDS}
-    return Memory(**fields | {"tags": tuple(row["tags"]), "derived_from": tuple(row["derived_from"])})
+    fields.update(tags=tuple(row["tags"]), derived_from=tuple(row["derived_from"]))
+    return Memory(**fields)
 
 
 _FIELDS = tuple(Memory.__dataclass_fields__)

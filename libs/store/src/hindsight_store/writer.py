@@ -47,8 +47,8 @@ END_REVISION = (
 )
 
 INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision, scope, kind, key, trigger, value, tags,
-        importance, confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from, valid_from, valid_to,
-        known_from, known_to, created_at, expires_at, words, word_count)
+        importance, confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from,
+        valid_from, valid_to, known_from, known_to, created_at, expires_at, words, word_count)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
         $25, $26, $27, $28::text::tsvector, $29)"""
 

@@ -1,0 +1,101 @@
+"""How good recall is: evaluation sets written and asked through the real services, beside BM25 and vectors alone.
+
+make bench-quality                                   the small sample in this repository
+make bench-quality ARGS="--shared FOLDER"            the sets beside retrieval_eval.py in a folder as well
+"""
+
+import argparse
+import asyncio
+import platform
+import subprocess
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adapter import BATCH, Banks
+from evaluation import DEPTH, SETS, Bank, Figures, bm25_rankings, compare, load_sample, load_shared, mean, measure
+from hindsight_store.words import terms, weight
+from running import running
+
+HEADLINE = {"madial-zh": "r@5", "madial-en": "r@5", "lme-lite": "hit@1", "locomo-dev": "r@10", "sample": "r@5"}
+SHOWN = ("hit@1", "hit@5", "r@5", "r@10", "all@5", "all@10", "ndcg@10")
+CALLS = 4  # at once
+
+
+async def write_banks(banks: Banks, data: Sequence[Bank]) -> float:
+    """Write every bank; seconds."""
+    began = time.perf_counter()
+    limit = asyncio.Semaphore(CALLS)
+
+    async def write_one(bank: Bank) -> None:
+        async with limit:
+            for start in range(0, len(bank.entries), BATCH):
+                await banks.write(bank.id, bank.entries[start : start + BATCH])
+
+    async with asyncio.TaskGroup() as tasks:
+        for bank in data:
+            tasks.create_task(write_one(bank))
+    return time.perf_counter() - began
+
+
+async def ask(banks: Banks, data: Sequence[Bank], mode: str) -> tuple[Figures, list[float]]:
+    """Ask every question, one after another; figures by question, and the milliseconds each took."""
+    figures, took_ms = {}, []
+    for bank in data:
+        for question in bank.questions:
+            began = time.perf_counter()
+            ranking = await banks.ask(bank.id, question.text, top_k=DEPTH, mode=mode)
+            took_ms.append(1000 * (time.perf_counter() - began))
+            figures[question.id] = measure(ranking, question.gold)
+    return figures, took_ms
+
+
+def show(name: str, systems: dict[str, Figures]) -> None:
+    """Print a set's table and how hybrid stands against each other system."""
+    print(f"\n{name} ({len(systems['hybrid'])} questions)")
+    print(f"{'':10}" + "".join(f"{m:>9}" for m in SHOWN))
+    for system, figures in systems.items():
+        print(f"{system:10}" + "".join(f"{mean(figures, m):9.1f}" for m in SHOWN))
+    metric = HEADLINE[name]
+    for system in ("bm25", "dense"):
+        difference, low, high = compare(systems["hybrid"], systems[system], metric)
+        print(f"{metric}: hybrid − {system} = {difference:+.1f} points, 95 % paired bootstrap [{low:+.1f}, {high:+.1f}]")
+
+
+async def run(shared: Path | None, names: Sequence[str]) -> None:
+    """Measure every set named."""
+    data = {name: load_sample() if name == "sample" else load_shared(shared or Path(), name) for name in names}
+    async with running({"HINDSIGHT_EMBED_THREADS": "2"}) as instance, instance.client(timeout_s=120.0) as client:
+        for name, loaded in data.items():
+            banks = Banks(client)
+            took_s = await write_banks(banks, loaded)
+            entries = sum(len(b.entries) for b in loaded)
+            systems: dict[str, Figures] = {}
+            systems["hybrid"], took_ms = await ask(banks, loaded, "hybrid")
+            systems["dense"], _ = await ask(banks, loaded, "semantic")
+            gold = {q.id: q.gold for b in loaded for q in b.questions}
+            systems["bm25"] = {q: measure(ranking, gold[q]) for q, ranking in bm25_rankings(loaded, terms, weight)}
+            show(name, systems)
+            took_ms.sort()
+            print(
+                f"{entries} memories written in {took_s:.0f} s; recall p50 {took_ms[len(took_ms) // 2]:.1f} ms, "
+                f"p95 {took_ms[int(0.95 * len(took_ms))]:.1f} ms, one caller",
+                flush=True,
+            )
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shared", type=Path, help="a folder with retrieval_eval.py and data/")
+    parser.add_argument("--sets", nargs="+", help=f"of {', '.join(SETS)}, sample; default: all there are")
+    arguments = parser.parse_args()
+    names = arguments.sets or ["sample", *(SETS if arguments.shared else ())]
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    print(f"{datetime.now(UTC):%Y-%m-%d}, commit {commit or 'unknown'}, {platform.machine()}, Python {platform.python_version()}")
+    asyncio.run(run(arguments.shared, names))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""A whole hindsight for a benchmark or a trial: started in a temporary folder on free ports, stopped at the end."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hindsight_memory import Hindsight
+
+START_S = 180
+STOP_S = 60
+SERVICES = ("ingest", "recall", "embed", "edge")
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A running hindsight."""
+
+    home: Path
+    ports: Mapping[str, int]
+    api_key: str
+    operator_key: str
+    launcher: asyncio.subprocess.Process
+
+    def client(self, **options: str | float) -> Hindsight:
+        """A client with the default key."""
+        addresses = {f"{name}_address": f"127.0.0.1:{self.ports[name]}" for name in ("ingest", "recall")}
+        return Hindsight(api_key=self.api_key, **addresses, **options)  # pyright: ignore[reportArgumentType]
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that are free at the moment."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in sockets]
+    finally:
+        for s in sockets:
+            s.close()
+
+
+@asynccontextmanager
+async def running(environment: Mapping[str, str] | None = None) -> AsyncIterator[Instance]:
+    """Start everything as `make run` does; yields when the self-check has passed."""
+    home = Path(tempfile.mkdtemp(prefix="hindsight-bench-"))
+    home.chmod(0o755)
+    ports = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
+    settings = {f"HINDSIGHT_{name.upper()}_PORT": str(port) for name, port in ports.items()}
+    env = {**os.environ, **settings, "HINDSIGHT_HOME": str(home), **(environment or {})}
+    launcher = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "hindsight_local.main", "run", env=env, stdout=asyncio.subprocess.PIPE
+    )
+    assert launcher.stdout is not None
+    drain = None
+    try:
+        async with asyncio.timeout(START_S):
+            lines = []
+            while not (lines and lines[-1].startswith("hindsight runs.")):
+                line = await launcher.stdout.readline()
+                if not line:
+                    raise SystemExit("hindsight did not start:\n" + "".join(lines))
+                lines.append(line.decode())
+        drain = asyncio.create_task(launcher.stdout.read())
+        secrets = json.loads((home / "secrets.json").read_text())
+        yield Instance(home, ports, secrets["api_key"], secrets["operator_key"], launcher)
+    finally:
+        if launcher.returncode is None:
+            launcher.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(STOP_S):
+                await launcher.wait()
+        if drain:
+            await drain
+        shutil.rmtree(home, ignore_errors=True)

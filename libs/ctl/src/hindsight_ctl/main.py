@@ -1,0 +1,124 @@
+"""hindsightctl: the operator's command line. Talks to the public gRPC interface only."""
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from hindsight_memory import Hindsight, HindsightError, Key, NewKey
+from rich.console import Console
+from rich.table import Table
+
+Tenant = Annotated[str, typer.Option(help="The tenant; default: the key's own. Another one needs the operator's right.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+key_commands = typer.Typer(no_args_is_help=True, help="API keys: create, list, rotate, revoke.")
+app.add_typer(key_commands, name="key")
+console = Console()
+errors = Console(stderr=True)
+
+
+@app.callback()
+def about() -> None:
+    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; HINDSIGHT_INGEST_ADDRESS says
+    where ingest is (default 127.0.0.1:50051)."""
+
+
+@key_commands.command("create")
+def create(
+    name: Annotated[str, typer.Argument(help="What people call the key.")],
+    tenant: Tenant = "",
+    agent: Annotated[list[str] | None, typer.Option(help="An agent it may use; repeat for several; default: all.")] = None,
+    default_agent: Annotated[str, typer.Option(help="The agent meant where a call names none.")] = "",
+    scope: Annotated[list[str] | None, typer.Option(help="A scope it is limited to, such as user:42 or user:*.")] = None,
+    right: Annotated[list[str] | None, typer.Option(help="read, write, admin or operator; default: read and write.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="A source it may claim: user, tool, inference, import.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=36500, help="Days until it expires; default: never.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key and print its secret, which is shown this once."""
+    expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
+    new = NewKey(
+        tenant=tenant,
+        name=name,
+        agent_ids=agent or (),
+        default_agent_id=default_agent,
+        scopes=scope or (),
+        rights=right or (),  # pyright: ignore[reportArgumentType] - checked by the client
+        sources=source or (),  # pyright: ignore[reportArgumentType]
+        expires_at=expires_at,
+    )
+    key, secret = _run(lambda client: client.create_key(new))
+    _show_secret(key, secret, as_json)
+
+
+@key_commands.command("list")
+def list_(tenant: Tenant = "", as_json: AsJson = False) -> None:
+    """List a tenant's keys, without their secrets."""
+
+    async def collect(client: Hindsight) -> list[Key]:
+        return [key async for key in client.list_keys(tenant=tenant)]
+
+    keys = _run(collect)
+    if as_json:
+        _print_json([asdict(key) for key in keys])
+        return
+    columns = ("id", "name", "tenant", "agents", "scopes", "rights", "expires", "revoked")
+    table = Table(*columns)
+    for key in keys:
+        lists = (", ".join(key.agent_ids) or "all", ", ".join(key.scopes) or "all", ", ".join(key.rights))
+        table.add_row(key.id, key.name, key.tenant, *lists, _day(key.expires_at), _day(key.revoked_at))
+    console.print(table)
+
+
+@key_commands.command("rotate")
+def rotate(key_id: str, tenant: Tenant = "", as_json: AsJson = False) -> None:
+    """Give a key a new secret and print it; the old one stops working within 5 seconds."""
+    key, secret = _run(lambda client: client.rotate_key(key_id, tenant=tenant))
+    _show_secret(key, secret, as_json)
+
+
+@key_commands.command("revoke")
+def revoke(key_id: str, tenant: Tenant = "") -> None:
+    """End a key; it stops working within 5 seconds."""
+    _run(lambda client: client.revoke_key(key_id, tenant=tenant))
+    console.print(f"revoked {key_id}")
+
+
+def _run(act: Callable[[Hindsight], Awaitable[Any]]) -> Any:
+    async def connected() -> Any:
+        address = os.environ.get("HINDSIGHT_INGEST_ADDRESS", "127.0.0.1:50051")
+        async with Hindsight(api_key=os.environ.get("HINDSIGHT_API_KEY", ""), ingest_address=address) as client:
+            return await act(client)
+
+    try:
+        return asyncio.run(connected())
+    except HindsightError as error:
+        errors.print(f"hindsightctl: {error.message}", markup=False)
+        raise typer.Exit(1) from None
+
+
+def _show_secret(key: Key, secret: str, as_json: bool) -> None:
+    if as_json:
+        _print_json({**asdict(key), "secret": secret})
+    else:
+        console.print(f"key {key.id} of tenant {key.tenant}", markup=False)
+        console.print(f"secret (shown once): {secret}", markup=False, soft_wrap=True)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+def _day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
+
+
+def main() -> None:
+    """Command line."""
+    app()
