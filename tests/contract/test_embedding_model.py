@@ -7,27 +7,36 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hindsight_embedding.fake_model import FakeModel
+from hindsight_embedding.loading import load_model
 from hindsight_embedding.model import Role
 from hindsight_embedding.onnx_model import OnnxModel
+from hindsight_embedding.openai_model import Endpoint, OpenAIModel, connect
 from hindsight_embedding.packaged import provide_model
+from hindsight_embedding.settings import EmbedSettings
 from hindsight_embedding.windows import pool, split
 from hindsight_runtime.errors import DependencyUnavailable, Overloaded, StartFailed
 
 KINDS = ["fake", "packaged", "sentence-transformers", "openai"]
 ENGLISH = "The parcel with order number 17 has arrived in Lisbon. "
 CHINESE = "用户住在里斯本，喜欢深色模式，讨厌电话。"
-TEXTS = ["a cup of tea", "the quarterly report is late because two tables were renamed", "我喜欢深色模式", "订单十七已发货"]
+TEXTS = [
+    "a cup of tea",
+    "the quarterly report is late because two tables were renamed",
+    "我喜欢深色模式",
+    "订单十七已发货",
+]
 
 
 class Scripted(BaseHTTPRequestHandler):
     """An OpenAI-compatible endpoint around the fake model; answers the errors of `statuses` first."""
 
     model = FakeModel(window_tokens=9000)
-    statuses: list[int] = []
+    statuses: ClassVar[list[int]] = []
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -43,22 +52,25 @@ class Scripted(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def log_message(self, format, *args):
+    def log_message(self, format, *args):  # noqa: A002 - the name it has in the standard library
         """Say nothing."""
 
 
 @contextmanager
-def scripted_endpoint():
-    openai_model = pytest.importorskip("hindsight_embedding.openai_model")
+def scripted_url():
     pytest.importorskip("openai", reason="SKIPPED: the extra [openai] is not installed")
     with ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        url = f"http://127.0.0.1:{server.server_port}/v1"
-        with openai_model.connect(url, "key").with_options(max_retries=0) as client:
-            yield openai_model.Endpoint(client, "text-embedding-3-small")
+        yield f"http://127.0.0.1:{server.server_port}/v1"
         server.shutdown()
         thread.join()
+
+
+@contextmanager
+def scripted_endpoint():
+    with scripted_url() as url, connect(url, "key").with_options(max_retries=0) as client:
+        yield Endpoint(client, "text-embedding-3-small")
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -79,8 +91,6 @@ def model(request, tmp_path_factory):
         yield SentenceModel(str(Path(spec.origin).with_name("model")))
     else:
         with scripted_endpoint() as endpoint:
-            from hindsight_embedding.openai_model import OpenAIModel
-
             yield OpenAIModel(endpoint, endpoint.measure_dimension(), 512)
 
 
@@ -163,3 +173,11 @@ def test_endpoint_that_refuses_the_key_stops_the_start():
         Scripted.statuses.append(401)
         with pytest.raises(StartFailed):
             endpoint.measure_dimension()
+
+
+async def test_endpoint_is_asked_for_its_dimension_at_the_start():
+    with scripted_url() as url:
+        settings = {"auth": "off", "embedding_model": "openai:text-embedding-3-small", "embedding_url": url}
+        model = await load_model(EmbedSettings.model_validate(settings))
+    assert model.identity.id == "text-embedding-3-small"
+    assert model.identity.dimension == 64

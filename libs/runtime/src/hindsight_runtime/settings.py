@@ -54,5 +54,12 @@ def load(settings: type[S]) -> S:
     try:
         return settings()
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors())
+        prefix = settings.model_config.get("env_prefix", "")
+        wrong = "; ".join(f"{_name_in_environment(e['loc'], prefix)}: {e['msg']}" for e in error.errors())
         sys.exit(f"hindsight: settings from the environment: {wrong}")
+
+
+def _name_in_environment(loc: tuple[int | str, ...], prefix: str) -> str:
+    """The variable a violation is about; pydantic tells the field where the setting has no alias."""
+    name = ".".join(map(str, loc)) or "settings"
+    return f"{prefix}{name.upper()}" if loc and name.islower() else name

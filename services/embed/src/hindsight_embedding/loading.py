@@ -35,7 +35,7 @@ def _load_packaged(settings: EmbedSettings) -> EmbeddingModel:
 def _load_sentence_transformer(settings: EmbedSettings) -> EmbeddingModel:
     from hindsight_embedding.sentence_model import SentenceModel
 
-    return SentenceModel(settings.embedding_model, settings.calibration())
+    return SentenceModel(settings.embedding_model, settings.calibration(), is_offline=settings.hf_hub_offline)
 
 
 async def _load_openai(name: str, settings: EmbedSettings) -> EmbeddingModel:

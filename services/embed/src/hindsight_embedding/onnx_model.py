@@ -18,7 +18,7 @@ from hindsight_embedding.model import Calibration, Embeddings, ModelIdentity, Pr
 from hindsight_embedding.packaged import read_description
 
 E5_CALIBRATION = Calibration(cosine_floor=0.74, cosine_span=0.18, duplicate_cosine=0.95)
-PASS_TOKENS = 512  # 0.1 s on one thread; a batch saves nothing more per token above 32
+PASS_TOKENS = 256  # 60 ms on one thread, which a query may have to wait; more saves nothing per token
 
 
 class OnnxModel:

@@ -13,7 +13,7 @@ from hindsight_embedding.model import UNMEASURED, Calibration, Embeddings, Model
 if TYPE_CHECKING:
     from openai import OpenAI
 
-REQUEST_TIMEOUT_S = 20.0  # below the deadline of a call, so that the caller learns why
+REQUEST_TIMEOUT_S = 12.0  # twice that is below the deadline of a call, so that the caller learns why
 HEAD_ROOM = 0.9  # of the window: its tokens are estimated
 # No more characters than any byte-pair vocabulary needs a token for; anything outside ASCII counts twice.
 ESTIMATED_TOKEN = re.compile(r"[A-Za-z]{1,3}|[0-9]{1,2}|\s+|[\x00-\x7f]|[^\x00-\x7f]")

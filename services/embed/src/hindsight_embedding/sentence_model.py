@@ -13,6 +13,7 @@ from hindsight_embedding.model import UNMEASURED, Calibration, Embeddings, Model
 
 PASS_TOKENS = 2048
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "*.json", "*.model", "*.txt")
+UNUSED = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.ot", "*.msgpack")  # the same weights in other formats
 PASSAGE_PROMPTS = ("passage", "document", "corpus")  # the names models give it
 
 
@@ -22,10 +23,10 @@ class SentenceModel:
     pass_tokens = PASS_TOKENS
     is_padded = True
 
-    def __init__(self, name: str, calibration: Calibration | None = None) -> None:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no download at run time unless the operator sets it to 0
+    def __init__(self, name: str, calibration: Calibration | None = None, *, is_offline: bool = True) -> None:
+        os.environ["HF_HUB_OFFLINE"] = str(int(is_offline))  # the libraries read it when they are loaded
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        folder = _locate(name)
+        folder = _locate(name, is_offline=is_offline)
         self._model = _load(folder)
         window = self._model.max_seq_length or 512
         dimension = self._model.get_embedding_dimension()
@@ -52,7 +53,7 @@ class SentenceModel:
         return np.asarray(embeddings, np.float32)
 
 
-def _locate(name: str) -> Path:
+def _locate(name: str, *, is_offline: bool) -> Path:
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
@@ -60,7 +61,7 @@ def _locate(name: str) -> Path:
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(name))
+        return Path(snapshot_download(name, local_files_only=is_offline, ignore_patterns=list(UNUSED)))
     except (HFValidationError, LocalEntryNotFoundError, OSError):
         raise StartFailed(
             f"EMBEDDING_MODEL '{name}' is neither a folder nor in the local Hugging Face cache; give a folder, or "

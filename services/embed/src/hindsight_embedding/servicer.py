@@ -21,7 +21,7 @@ class EmbeddingServicer(embedding_pb2_grpc.EmbeddingServiceServicer):
     def __init__(self, embedder: Embedder, model: EmbeddingModel) -> None:
         self.embedder, self.model = embedder, describe(model)
 
-    async def Embed(  # noqa: N802 - the name in the proto
+    async def Embed(
         self,
         request: embedding_pb2.EmbedRequest,
         context: grpc.aio.ServicerContext[embedding_pb2.EmbedRequest, embedding_pb2.EmbedResponse],
@@ -34,7 +34,7 @@ class EmbeddingServicer(embedding_pb2_grpc.EmbeddingServiceServicer):
         embeddings = await self.embedder.embed(request.texts, role)
         return embedding_pb2.EmbedResponse(embeddings=embeddings.astype("<f4").tobytes(), model=self.model)
 
-    async def DescribeModel(  # noqa: N802 - the name in the proto
+    async def DescribeModel(
         self,
         request: embedding_pb2.DescribeModelRequest,
         context: grpc.aio.ServicerContext[embedding_pb2.DescribeModelRequest, embedding_pb2.DescribeModelResponse],

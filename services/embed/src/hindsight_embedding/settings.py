@@ -20,9 +20,10 @@ class EmbedSettings(ServerSettings):
     embedding_url: str = "https://api.openai.com/v1"  # of an OpenAI-compatible endpoint
     embedding_api_key: SecretStr = SecretStr("")
     embedding_window_tokens: int = Field(8191, ge=16)  # of the endpoint's model
+    hf_hub_offline: bool = Field(True, validation_alias="HF_HUB_OFFLINE")  # false: may download a model once
     model_dir: Path = Path("~/.cache/hindsight/models")
     embed_threads: int = Field(1, ge=1, le=64)  # forward passes at once
-    embed_queue_tokens: int = Field(131_072, ge=16_384)  # about 30 s of one thread; a text has at most 16 K
+    embed_queue_tokens: int = Field(131_072, ge=20_000)  # per role; half a minute of one thread
     embed_cache_entries: int = Field(20_000, ge=0)
 
     @model_validator(mode="after")
