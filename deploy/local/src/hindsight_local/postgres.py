@@ -156,7 +156,7 @@ def place_data(folder: Path, user: User | None, shared_root: Path = SHARED_ROOT)
     trial.rmdir()
     if is_reachable:
         return link
-    shared = shared_root / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    shared = shared_root / f"data-{secrets.token_hex(8)}"  # never an old one: who deleted the folder wants to begin anew
     _make_folder(shared)
     link.unlink(missing_ok=True)
     link.symlink_to(shared / "cluster")
@@ -186,6 +186,8 @@ async def prepare_postgres(
     if data.exists() and os.geteuid() == 0:
         owner = data.stat()  # made by an ordinary user's run: stay that user
         user = User(owner.st_uid, owner.st_gid)
+    if data.exists() and not (folder / "password").exists():
+        raise StartFailed(f"the data is in {data}, but its password, {folder / 'password'}, is gone; put it back")
     password = read_password(folder)
     env = {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath}
     if not data.exists():
