@@ -181,11 +181,12 @@ async def prepare_postgres(
         StartFailed: another server runs on the folder, or it cannot be made.
     """
     user = server_user()
+    made = folder / "cluster"
+    if user and made.is_dir():
+        owner = made.stat()  # perhaps an ordinary user's, from a run that was not root's
+        user = User(owner.st_uid, owner.st_gid)
     binaries = find_binaries(user, shared_root)
     data = place_data(folder, user, shared_root)
-    if data.exists() and os.geteuid() == 0:
-        owner = data.stat()  # made by an ordinary user's run: stay that user
-        user = User(owner.st_uid, owner.st_gid)
     if data.exists() and not (folder / "password").exists():
         raise StartFailed(f"the data is in {data}, but its password, {folder / 'password'}, is gone; put it back")
     password = read_password(folder)
