@@ -6,22 +6,30 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
 import psutil
 import pytest
+from hindsight_embedding.settings import EmbedSettings
+from hindsight_ingest.settings import IngestSettings
 from hindsight_local.dsn import with_database, with_user
 from hindsight_local.postgres import running_postgres
 from hindsight_local.valkey import running_valkey
+from hindsight_memory import Hindsight, NewKey
+from hindsight_recall.settings import RecallSettings
 from hindsight_runtime.identity import hash_secret, new_secret
+from hindsight_runtime.serving import serving
+from pydantic import SecretStr
 from redis.asyncio import Redis
 
 FOLDER_PREFIX = "hindsight-test-"
 TEMPLATE = "hindsight_template"
 ROLE_PASSWORDS = {role: secrets.token_urlsafe(12) for role in ("ingest", "recall", "maintenance")}
 OPERATOR_KEY = new_secret()
+EMBED_TOKEN = secrets.token_urlsafe(12)
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}  # tests survive no power cut
 
 
@@ -34,6 +42,30 @@ class Database:
     recall: str
     maintenance: str
     operator_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Running ingest and recall services, and a client with the operator's key."""
+
+    ingest_address: str
+    recall_address: str
+    database: Database
+    operator: Hindsight
+
+    async def connect(self, key: NewKey) -> Hindsight:
+        """A client with a new key."""
+        _, secret = await self.operator.create_key(key)
+        return self.with_key(secret)
+
+    def with_key(self, api_key: str) -> Hindsight:
+        """A client with this key."""
+        return Hindsight(api_key=api_key, ingest_address=self.ingest_address, recall_address=self.recall_address)
+
+
+def model_dir() -> Path:
+    """Where the packaged model is built once for all test runs of this checkout."""
+    return Path(__file__).parent.parent / ".cache" / "models"
 
 
 @pytest.fixture(scope="session")
@@ -104,3 +136,49 @@ async def _execute(dsn: str, statement: str) -> None:
         await connection.execute(statement)
     finally:
         await connection.close()
+
+
+@pytest.fixture(scope="session")
+async def embed_address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The address of the real embed service with the packaged model, for the whole session."""
+    from hindsight_embedding import main as embed
+
+    settings = EmbedSettings(port=0, embed_token=SecretStr(EMBED_TOKEN), model_dir=model_dir())
+    async with AsyncExitStack() as stack:
+        service = await embed.open_service(stack, settings)
+        address = f"unix:{socket_folder(tmp_path_factory)}/embed"
+        await stack.enter_async_context(serving(service, address, max_calls=512, grace_s=1))
+        yield address
+
+
+@pytest.fixture
+async def services(
+    database: Database, embed_address: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Services]:
+    """Real ingest and recall services over a database of the test's own."""
+    from hindsight_ingest import main as ingest
+    from hindsight_recall import main as recall
+
+    folder = socket_folder(tmp_path_factory)
+    common = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN}
+    async with AsyncExitStack() as stack:
+        opened = {
+            "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, **common)),
+            "recall": await recall.open_service(stack, RecallSettings(database_url=database.recall, **common)),
+        }
+        for name, service in opened.items():
+            await stack.enter_async_context(serving(service, f"unix:{folder}/{name}", max_calls=512, grace_s=1))
+        async with Hindsight(api_key=OPERATOR_KEY, ingest_address=f"unix:{folder}/ingest") as operator:
+            yield Services(f"unix:{folder}/ingest", f"unix:{folder}/recall", database, operator)
+
+
+@pytest.fixture
+async def client(services: Services) -> AsyncIterator[Hindsight]:
+    """A client with a key of the tenant "acme" that may do everything but manage keys, for the agent "ada"."""
+    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada")) as connected:
+        yield connected
+
+
+def socket_folder(factory: pytest.TempPathFactory) -> Path:
+    """A fresh folder whose path is short enough for a unix socket."""
+    return factory.mktemp("s")

@@ -64,11 +64,11 @@ class Boundary(grpc.aio.ServerInterceptor):
         self.idle = asyncio.Event()
         self.idle.set()
 
-    async def intercept_service(
+    async def intercept_service(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler:
+    ) -> Any:
         """Wrap the method's handler, which then receives and returns bytes."""
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)

@@ -175,7 +175,7 @@ class NoAuthentication:
 class KeyAuthenticator:
     """Believes API keys that the lookup knows, and assertions signed by the edge."""
 
-    lookup: Callable[[bytes], Awaitable[Principal | None]]
+    lookup: Callable[[bytes], Awaitable[Mapping[str, Any] | None]]  # SHA-256 of a key -> its row
     assertion_public_key: str = ""
     _cache: dict[bytes, tuple[float, Principal | None]] = field(default_factory=dict)
 
@@ -196,7 +196,8 @@ class KeyAuthenticator:
         cached = self._cache.get(digest)
         if cached and cached[0] > now:
             return cached[1]
-        principal = await self.lookup(digest)
+        row = await self.lookup(digest)
+        principal = Principal.from_row(row) if row else None
         if len(self._cache) >= CACHE_KEYS:
             self._cache.clear()
         self._cache[digest] = (now + CACHE_S, principal)

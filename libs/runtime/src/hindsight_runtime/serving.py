@@ -117,6 +117,22 @@ def run(name: str, settings: ServerSettings, open_service: Callable[[AsyncExitSt
             runner.run(_run(name, settings, open_service))
     except StartFailed as error:
         sys.exit(f"hindsight-{name}: {error}")
+    except BaseExceptionGroup as group:  # a task group wraps what leaves it
+        failure = _start_failure(group)
+        if failure is None:
+            raise
+        sys.exit(f"hindsight-{name}: {failure}")
+
+
+def _start_failure(group: BaseExceptionGroup) -> StartFailed | None:
+    """The StartFailed inside a group, if the group holds nothing else."""
+    failures, others = group.split(StartFailed)
+    if failures is None or others is not None:
+        return None
+    first: BaseException = failures
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, StartFailed) else None
 
 
 async def _run(name: str, settings: ServerSettings, open_service: Callable[[AsyncExitStack], Awaitable[Service]]) -> None:

@@ -11,8 +11,8 @@ import asyncpg
 from hindsight_store.ids import uuid7
 from hindsight_store.pool import Connection, transaction
 
-KEY = """k.tenant_id, t.name AS tenant, k.key_id, k.name, k.agent_ids, k.default_agent_id, k.scopes, k.rights, k.sources, k.created_at,
-    k.expires_at, k.revoked_at"""
+KEY = """k.tenant_id, t.name AS tenant, k.key_id, k.name, k.agent_ids, k.default_agent_id, k.scopes, k.rights, k.sources,
+    k.created_at, k.expires_at, k.revoked_at"""
 
 INSERT_KEY = """INSERT INTO api_keys (tenant_id, key_id, secret_hash, name, agent_ids, default_agent_id, scopes, rights, sources,
     expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""

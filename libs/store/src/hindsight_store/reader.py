@@ -22,17 +22,19 @@ from hindsight_store.records import (
 )
 from hindsight_store.words import to_tsquery
 
-COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence, m.source,
-    m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from, m.valid_from, m.valid_to,
-    m.known_from, m.known_to, m.created_at, m.expires_at"""
+COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
+    m.source, m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from,
+    m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at, m.expires_at"""
 USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
 # $1 bank, $2 … $16 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
 SELECTED = """m.bank_id = $1 AND m.known_to IS NULL AND m.status = ANY ($2)
     AND (m.valid_to IS NULL OR m.valid_to > $3) AND (m.expires_at IS NULL OR m.expires_at > $3)
-    AND ($4::text[] IS NULL OR m.scope = ANY ($4)) AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
-    AND ($7::text[] IS NULL OR m.kind = ANY ($7)) AND ($8::text[] IS NULL OR m.tags && $8) AND ($9::text[] IS NULL OR m.tags @> $9)
+    AND ($4::text[] IS NULL OR m.scope = ANY ($4))
+    AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
+    AND ($7::text[] IS NULL OR m.kind = ANY ($7))
+    AND ($8::text[] IS NULL OR m.tags && $8) AND ($9::text[] IS NULL OR m.tags @> $9)
     AND m.importance >= $10 AND m.confidence >= $11
     AND ($12::timestamptz IS NULL OR m.valid_from >= $12) AND ($13::timestamptz IS NULL OR m.valid_from < $13)
     AND ($14::timestamptz IS NULL OR m.created_at >= $14) AND ($15::timestamptz IS NULL OR m.created_at < $15)
@@ -40,12 +42,13 @@ SELECTED = """m.bank_id = $1 AND m.known_to IS NULL AND m.status = ANY ($2)
 
 FIND_BANK = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND agent_id = $2"
 
-FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_id, scopes, rights, sources, created_at, expires_at,
-    revoked_at FROM find_key($1)"""
+FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_id, scopes, rights, sources,
+    created_at, expires_at, revoked_at FROM find_key($1)"""
 
 ACTIVE_GENERATION = "SELECT generation, model_id, model_revision, dimension FROM generations WHERE state = 'active'"
 
-GET = f"SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE} WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.known_to IS NULL"
+GET = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+    WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.known_to IS NULL"""
 
 PAGE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE {SELECTED} AND m.memory_id > $17 ORDER BY m.memory_id LIMIT $18"""
@@ -62,10 +65,12 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
         FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
         WHERE {SELECTED} AND m.words @@ $17::text::tsquery AND t.lexeme = ANY ($18)
     ), selection AS (
-        SELECT count(*) AS memories, coalesce(nullif(avg(m.word_count), 0), 1)::float8 AS mean_length FROM memories AS m WHERE {SELECTED}
+        SELECT count(*) AS memories, coalesce(nullif(avg(m.word_count), 0), 1)::float8 AS mean_length
+        FROM memories AS m WHERE {SELECTED}
     ), wanted AS (
         SELECT w.lexeme, w.weight, count(o.lexeme) AS frequency
-        FROM unnest($18::text[], $19::float8[]) AS w(lexeme, weight) LEFT JOIN occurrence AS o USING (lexeme) GROUP BY w.lexeme, w.weight
+        FROM unnest($18::text[], $19::float8[]) AS w(lexeme, weight) LEFT JOIN occurrence AS o USING (lexeme)
+        GROUP BY w.lexeme, w.weight
     ), best AS (
         SELECT o.memory_id, sum(w.weight * ln(1 + (s.memories - w.frequency + 0.5) / (w.frequency + 0.5))
             * o.count * 2.2 / (o.count + 1.2 * (0.25 + 0.75 * o.word_count / s.mean_length))) AS score
@@ -103,7 +108,9 @@ DEFAULT_TENANT = "default"
 
 def to_memory(row: Mapping[str, Any]) -> Memory:
     """A row of `memories` as a value."""
-    return Memory(**{name: tuple(row[name]) if name in ("tags", "derived_from") else row[name] for name in _FIELDS})
+    fields: dict[str, Any] = {name: row[name] for name in _FIELDS}
+    fields.update(tags=tuple(row["tags"]), derived_from=tuple(row["derived_from"]))
+    return Memory(**fields)
 
 
 _FIELDS = tuple(Memory.__dataclass_fields__)

@@ -46,11 +46,11 @@ END_REVISION = (
     """UPDATE memories SET known_to = $4 WHERE bank_id = $1 AND memory_id = $2 AND revision = $3 AND known_to IS NULL"""
 )
 
-INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision, scope, kind, key, trigger, value, tags, importance,
-        confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from, valid_from, valid_to,
-        known_from, known_to, created_at, expires_at, words, word_count)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26,
-        $27, $28::text::tsvector, $29)"""
+INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision, scope, kind, key, trigger, value, tags,
+        importance, confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from,
+        valid_from, valid_to, known_from, known_to, created_at, expires_at, words, word_count)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+        $25, $26, $27, $28::text::tsvector, $29)"""
 
 INSERT_EMBEDDING = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
     VALUES ($1, $2, $3, $4, $5, $6, $7)"""

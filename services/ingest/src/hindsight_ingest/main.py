@@ -12,9 +12,9 @@ from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal
 from hindsight_runtime.serving import Probe, Service, run, wait_for
 from hindsight_runtime.settings import load
-from hindsight_store.migrate import verify_schema
 from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
+from hindsight_store.schema import verify_schema
 from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
@@ -56,12 +56,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
 async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authenticator:
     if settings.auth == "off":
         return NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
-
-    async def look_up(secret_hash: bytes) -> Principal | None:
-        row = await find_key(pool, secret_hash)
-        return Principal.from_row(row) if row else None
-
-    return KeyAuthenticator(look_up, settings.assertion_public_key)
+    return KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
 
 
 async def _ping_redis(cache: redis.Redis) -> None:

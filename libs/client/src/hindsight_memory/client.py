@@ -1,0 +1,244 @@
+"""The client: one object for an agent's memory, over gRPC."""
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+from hindsight.v1 import (
+    admin_pb2,
+    admin_pb2_grpc,
+    ingest_pb2,
+    ingest_pb2_grpc,
+    memory_pb2,
+    recall_pb2,
+    recall_pb2_grpc,
+)
+
+from hindsight_memory import wire
+from hindsight_memory.errors import to_error
+from hindsight_memory.types import (
+    Answer,
+    Filter,
+    ForgetMode,
+    Key,
+    Memory,
+    Mode,
+    NewKey,
+    NewMemory,
+    Status,
+    WriteResult,
+)
+
+INGEST_ADDRESS = "127.0.0.1:50051"
+RECALL_ADDRESS = "127.0.0.1:50052"
+TIMEOUT_S = 30.0
+RETRIES = 4  # of UNAVAILABLE; every change carries a request id, so a repeat is safe
+RETRY_PAUSE_S = 0.2
+CHANNEL_OPTIONS = (
+    ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
+    ("grpc.max_receive_message_length", 64 * 2**20),
+    ("grpc.max_send_message_length", 16 * 2**20),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+)
+
+
+class Hindsight:
+    """A connection to hindsight. An async context manager; safe for concurrent use.
+
+    Every method raises HindsightError when the server refuses or fails. Calls answered UNAVAILABLE are repeated a few
+    times; a change is never made twice, since each carries a request id (yours, or a fresh one).
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str = "",
+        agent_id: str = "",
+        ingest_address: str = INGEST_ADDRESS,
+        recall_address: str = RECALL_ADDRESS,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        self._agent_id = agent_id
+        self._timeout_s = timeout_s
+        self._channels = [
+            grpc.aio.insecure_channel(a if a.startswith("unix:") else f"dns:///{a}", options=CHANNEL_OPTIONS)
+            for a in (ingest_address, recall_address)
+        ]
+        self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
+        self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
+        self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for channel in self._channels:
+            await channel.close()
+
+    async def write(self, memory: NewMemory, *, agent_id: str = "", request_id: str = "") -> WriteResult:
+        """Write one memory, or bring the near-duplicate that is there up to date."""
+        request = wire.from_new_memory(memory)
+        wire.fill(request, self._identity(agent_id, request_id))
+        return wire.to_result((await self._call(self._ingest.Write, request)).result)
+
+    async def write_batch(
+        self, memories: Sequence[NewMemory], *, agent_id: str = "", request_id: str = "", all_or_nothing: bool = False
+    ) -> list[WriteResult]:
+        """Write up to 256 memories in one transaction; in order, what became of each."""
+        request = ingest_pb2.WriteBatchRequest(all_or_nothing=all_or_nothing)
+        wire.fill(request, self._identity(agent_id, request_id))
+        request.memories.extend(wire.from_new_memory(memory).memory for memory in memories)
+        return [wire.to_result(r) for r in (await self._call(self._ingest.WriteBatch, request)).results]
+
+    async def update(
+        self,
+        memory_id: str,
+        fields: Mapping[str, Any],
+        *,
+        revision: int | None = None,
+        agent_id: str = "",
+        request_id: str = "",
+    ) -> WriteResult:
+        """Change fields of a memory: key, query, value, tags, importance, confidence, metadata, is_core, kind, expires_at."""
+        request = ingest_pb2.UpdateRequest(memory_id=memory_id, revision=revision)
+        changes = dict(fields)
+        if changes.get("tags") is not None:
+            changes["tags"] = wire.fill(ingest_pb2.Tags(), {"values": changes["tags"]})
+        if changes.get("kind") is not None:
+            changes["kind"] = wire.enum("KIND", changes["kind"], memory_pb2.Kind, "kind")
+        wire.fill(request, self._identity(agent_id, request_id) | changes)
+        return wire.to_result((await self._call(self._ingest.Update, request)).result)
+
+    async def forget(
+        self,
+        *,
+        memory_id: str = "",
+        key: str = "",
+        scope: str = "",
+        mode: ForgetMode = "delete",
+        agent_id: str = "",
+        request_id: str = "",
+    ) -> list[str]:
+        """Fade or delete one memory, or every active one with a key in a scope; the ids."""
+        number = wire.enum("FORGET_MODE", mode, ingest_pb2.ForgetMode, "mode")
+        request = wire.fill(
+            ingest_pb2.ForgetRequest(),
+            {"memory_id": memory_id, "key": key, "scope": scope, "mode": number, **self._identity(agent_id, request_id)},
+        )
+        return list((await self._call(self._ingest.Forget, request)).memory_ids)
+
+    async def restore(self, memory_id: str, revision: int, *, agent_id: str = "", request_id: str = "") -> WriteResult:
+        """Make an earlier revision the current one again."""
+        request = ingest_pb2.RestoreRequest(memory_id=memory_id, revision=revision)
+        wire.fill(request, self._identity(agent_id, request_id))
+        return wire.to_result((await self._call(self._ingest.Restore, request)).result)
+
+    async def recall(  # noqa: PLR0913 - the fields of the RPC
+        self,
+        query: str = "",
+        *,
+        mode: Mode = "hybrid",
+        where: Filter | None = None,
+        top_k: int = 5,
+        relevance_floor: float | None = None,
+        page_token: str = "",
+        agent_id: str = "",
+    ) -> Answer:
+        """The memories that answer a query, best first, each with its reasons."""
+        fields = {
+            "query": query,
+            "mode": wire.enum("MODE", mode, recall_pb2.Mode, "mode"),
+            "filter": wire.from_filter(where or Filter()),
+            "top_k": top_k,
+            "relevance_floor": relevance_floor,
+            "page_token": page_token,
+            "agent_id": agent_id or self._agent_id,
+        }
+        return wire.to_answer(await self._call(self._recall.Recall, wire.fill(recall_pb2.RecallRequest(), fields)))
+
+    async def get(self, memory_id: str, *, agent_id: str = "") -> Memory:
+        """One memory by its id."""
+        request = recall_pb2.GetRequest(agent_id=agent_id or self._agent_id, memory_id=memory_id)
+        return wire.to_memory((await self._call(self._recall.Get, request)).memory)
+
+    async def list(
+        self,
+        where: Filter | None = None,
+        *,
+        statuses: Sequence[Status] = (),
+        agent_id: str = "",
+    ) -> AsyncIterator[Memory]:
+        """Every memory under a filter, oldest first."""
+        numbers = wire.enums("STATUS", statuses, memory_pb2.Status, "statuses")
+        fields = {"agent_id": agent_id or self._agent_id, "filter": wire.from_filter(where or Filter()), "statuses": numbers}
+        request = wire.fill(recall_pb2.ListRequest(), fields)
+        async for page in self._pages(self._recall.List, request):
+            for memory in page.memories:
+                yield wire.to_memory(memory)
+
+    async def revisions(self, memory_id: str, *, agent_id: str = "") -> AsyncIterator[Memory]:
+        """Every revision of a memory, newest first."""
+        request = recall_pb2.ListRevisionsRequest(agent_id=agent_id or self._agent_id, memory_id=memory_id)
+        async for page in self._pages(self._recall.ListRevisions, request):
+            for memory in page.revisions:
+                yield wire.to_memory(memory)
+
+    async def create_key(self, key: NewKey, *, request_id: str = "") -> tuple[Key, str]:
+        """Make a key; the key and its secret, which is told only here."""
+        request = wire.from_new_key(key)
+        request.request_id = request_id
+        response = await self._call(self._admin.CreateKey, request, repeatable=False)
+        return wire.to_key(response.key), response.secret
+
+    async def list_keys(self, *, tenant: str = "") -> AsyncIterator[Key]:
+        """The tenant's keys, oldest first."""
+        async for page in self._pages(self._admin.ListKeys, admin_pb2.ListKeysRequest(tenant=tenant)):
+            for key in page.keys:
+                yield wire.to_key(key)
+
+    async def rotate_key(self, key_id: str, *, tenant: str = "") -> tuple[Key, str]:
+        """Give a key a new secret; the key and the secret."""
+        request = admin_pb2.RotateKeyRequest(key_id=key_id, tenant=tenant)
+        response = await self._call(self._admin.RotateKey, request, repeatable=False)
+        return wire.to_key(response.key), response.secret
+
+    async def revoke_key(self, key_id: str, *, tenant: str = "") -> Key:
+        """End a key."""
+        request = admin_pb2.RevokeKeyRequest(key_id=key_id, tenant=tenant)
+        return wire.to_key((await self._call(self._admin.RevokeKey, request)).key)
+
+    async def describe_caller(self) -> Key:
+        """Who the caller is, as the server sees it."""
+        return wire.to_key((await self._call(self._admin.DescribeCaller, admin_pb2.DescribeCallerRequest())).key)
+
+    def _identity(self, agent_id: str, request_id: str) -> dict[str, Any]:
+        return {"agent_id": agent_id or self._agent_id, "request_id": request_id or str(uuid.uuid4())}
+
+    async def _pages(self, method: Callable[..., Any], request: Any) -> AsyncIterator[Any]:
+        while True:
+            page = await self._call(method, request)
+            yield page
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    async def _call(self, method: Callable[..., Any], request: Any, *, repeatable: bool = True) -> Any:
+        for attempt in range(RETRIES + 1):
+            try:
+                return await method(request, timeout=self._timeout_s, metadata=self._metadata)
+            except grpc.aio.AioRpcError as error:
+                if error.code() != grpc.StatusCode.UNAVAILABLE or attempt == RETRIES or not repeatable:
+                    raise to_error(error) from None
+                await asyncio.sleep((to_error(error).retry_after_s or RETRY_PAUSE_S) * 2**attempt / 2)
+        raise AssertionError

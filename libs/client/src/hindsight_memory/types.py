@@ -1,0 +1,185 @@
+"""What the client takes and returns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Kind = Literal["preference", "fact", "entity", "state", "correction", "summary", "experience"]
+SourceKind = Literal["user", "tool", "inference", "retrospective", "import"]
+Status = Literal["active", "pending_review", "superseded", "archived", "deletable", "deleted"]
+Mode = Literal["semantic", "tag", "hybrid"]
+ForgetMode = Literal["fade", "delete"]
+Right = Literal["read", "write", "admin", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a memory comes from; without a kind the server decides by the key."""
+
+    kind: SourceKind | None = None
+    session_id: str = ""
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory to be written; limits and defaults as in ingest.proto."""
+
+    key: str
+    value: str
+    query: str = ""
+    scope: str = ""
+    kind: Kind | None = None
+    tags: Sequence[str] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    source: Source | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    is_core: bool = False
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+    derived_from: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One memory as it stands in one revision."""
+
+    id: str
+    agent_id: str
+    scope: str
+    kind: Kind
+    key: str
+    query: str
+    value: str
+    tags: tuple[str, ...]
+    importance: float
+    confidence: float
+    source: Source
+    metadata: Mapping[str, Any]
+    is_core: bool
+    status: Status
+    revision: int
+    valid_from: datetime
+    valid_to: datetime | None
+    known_from: datetime
+    known_to: datetime | None
+    created_at: datetime
+    expires_at: datetime | None
+    hit_count: int
+    last_hit_at: datetime | None
+    derived_from: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A number that was lowered to what the source may claim."""
+
+    field: str
+    asked: float
+    stored: float
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What became of one memory."""
+
+    outcome: str  # created, updated, superseded, conflict, quarantined, working, rejected
+    memory_id: str
+    revision: int
+    reason: str
+    field: str
+    detail: str
+    adjustments: tuple[Adjustment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories to look at; what is not given means any."""
+
+    key: str = ""
+    scope: str = ""
+    kinds: Sequence[Kind] = ()
+    tags: Sequence[str] = ()
+    all_tags: bool = False
+    min_importance: float | None = None
+    min_confidence: float | None = None
+    valid_since: datetime | None = None
+    valid_until: datetime | None = None
+    created_since: datetime | None = None
+    created_until: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    include_archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one channel saw a hit; rank 0 is below the end of its list."""
+
+    channel: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """One summand of a similarity."""
+
+    feature: str
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory with its place in the answer and its reasons."""
+
+    memory: Memory
+    rank: int
+    similarity: float
+    final_score: float
+    effective_importance: float
+    findings: tuple[Finding, ...]
+    contributions: tuple[Contribution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The hits, best first; channels that could not be asked; in tag mode where the next page begins."""
+
+    hits: tuple[Hit, ...]
+    missing_channels: tuple[str, ...] = ()
+    next_page_token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key without its secret."""
+
+    id: str
+    tenant: str
+    name: str
+    agent_ids: tuple[str, ...]
+    default_agent_id: str
+    scopes: tuple[str, ...]
+    rights: tuple[str, ...]
+    sources: tuple[str, ...]
+    created_at: datetime | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key to be made; what is not given means what admin.proto says."""
+
+    tenant: str = ""
+    name: str = ""
+    agent_ids: Sequence[str] = ()
+    default_agent_id: str = ""
+    scopes: Sequence[str] = ()
+    rights: Sequence[Right] = ()
+    sources: Sequence[SourceKind] = ()
+    expires_at: datetime | None = None

@@ -1,0 +1,226 @@
+"""Protobuf from and to the client's types."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from google.protobuf.json_format import ParseDict, ParseError
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.timestamp_pb2 import Timestamp
+from hindsight.v1 import admin_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2
+
+from hindsight_memory.errors import HindsightError
+from hindsight_memory.types import (
+    Adjustment,
+    Answer,
+    Contribution,
+    Filter,
+    Finding,
+    Hit,
+    Key,
+    Memory,
+    NewKey,
+    NewMemory,
+    Source,
+    WriteResult,
+)
+
+
+def invalid(field: str, remedy: str) -> HindsightError:
+    """The error for a field that cannot even be sent."""
+    return HindsightError(
+        f"{field}: {remedy}", code="INVALID_ARGUMENT", reason="INVALID_FIELD", fields={field: remedy}, retry_after_s=None
+    )
+
+
+def stamp(moment: datetime) -> Timestamp:
+    """A moment as a message; a naive one is taken for UTC."""
+    message = Timestamp()
+    message.FromDatetime(moment if moment.tzinfo is None else moment.astimezone(UTC))
+    return message
+
+
+def moment(message: Message, field: str) -> datetime | None:
+    """A message's moment, aware, or None where it is absent."""
+    return getattr(message, field).ToDatetime(tzinfo=UTC) if message.HasField(field) else None
+
+
+def fill(message: Any, fields: Mapping[str, Any]) -> Any:
+    """Set fields of a message, leaving out what is None.
+
+    Raises:
+        HindsightError: INVALID_FIELD, a value has the wrong type or cannot be text; the field is named.
+    """
+    for field, value in fields.items():
+        if value is None:
+            continue
+        try:
+            if isinstance(value, datetime):
+                getattr(message, field).CopyFrom(stamp(value))
+            elif isinstance(value, Mapping):
+                ParseDict(dict(value), getattr(message, field), max_recursion_depth=64)
+                getattr(message, field).SetInParent()
+            elif isinstance(value, Message):
+                getattr(message, field).CopyFrom(value)
+            elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+                getattr(message, field).extend(value)
+            else:
+                setattr(message, field, value)
+        except (ParseError, TypeError, ValueError, RecursionError) as error:
+            raise invalid(field, f"not accepted: {type(error).__name__}; see the field's type in the protos") from None
+    return message
+
+
+def enum(prefix: str, name: str | None, enum_type: Any, field: str) -> int | None:
+    """The number of an enum's value by its short name."""
+    if name is None:
+        return None
+    full = f"{prefix}_{name.upper()}" if isinstance(name, str) else ""
+    if full not in enum_type.keys():  # noqa: SIM118 - not a mapping
+        known = ", ".join(k.removeprefix(f"{prefix}_").lower() for k in enum_type.keys()[1:])
+        raise invalid(field, f"one of: {known}")
+    return enum_type.Value(full)
+
+
+def enums(prefix: str, names: Sequence[str], enum_type: Any, field: str) -> list[int | None]:
+    """The numbers of several values."""
+    return [enum(prefix, name, enum_type, f"{field}[{i}]") for i, name in enumerate(names)]
+
+
+def short(prefix: str, number: int, enum_type: Any) -> Any:
+    """The short name of an enum's number."""
+    return enum_type.Name(number).removeprefix(f"{prefix}_").lower()
+
+
+def from_source(source: Source) -> memory_pb2.Source:
+    """A source as a message."""
+    kind = enum("SOURCE_KIND", source.kind, memory_pb2.SourceKind, "source")
+    return fill(memory_pb2.Source(), {"kind": kind, "session_id": source.session_id, "turn": source.turn})
+
+
+def from_new_memory(memory: NewMemory) -> ingest_pb2.WriteRequest:
+    """A memory to write, inside an otherwise empty request."""
+    fields = {name: getattr(memory, name) for name in NewMemory.__dataclass_fields__}
+    fields["kind"] = enum("KIND", memory.kind, memory_pb2.Kind, "kind")
+    fields["source"] = from_source(memory.source) if memory.source else None
+    fields["metadata"] = memory.metadata or None
+    return ingest_pb2.WriteRequest(memory=fill(memory_pb2.NewMemory(), fields))
+
+
+def from_filter(filter_: Filter) -> memory_pb2.Filter:
+    """A filter as a message."""
+    spans = {
+        "valid_from": _span(filter_.valid_since, filter_.valid_until),
+        "created_at": _span(filter_.created_since, filter_.created_until),
+    }
+    plain = ("key", "scope", "tags", "all_tags", "min_importance", "min_confidence", "include_archived")
+    fields = {name: getattr(filter_, name) for name in plain} | spans
+    fields["kinds"] = enums("KIND", filter_.kinds, memory_pb2.Kind, "kinds")
+    fields["metadata"] = filter_.metadata or None
+    return fill(memory_pb2.Filter(), fields)
+
+
+def _span(since: datetime | None, until: datetime | None) -> memory_pb2.TimeRange | None:
+    return fill(memory_pb2.TimeRange(), {"since": since, "until": until}) if since or until else None
+
+
+def from_new_key(key: NewKey) -> admin_pb2.CreateKeyRequest:
+    """A key to make."""
+    fields = {name: getattr(key, name) for name in NewKey.__dataclass_fields__}
+    fields["rights"] = enums("RIGHT", key.rights, admin_pb2.Right, "rights")
+    fields["sources"] = enums("SOURCE_KIND", key.sources, memory_pb2.SourceKind, "sources")
+    return fill(admin_pb2.CreateKeyRequest(), fields)
+
+
+def to_memory(m: memory_pb2.Memory) -> Memory:
+    """A memory."""
+    return Memory(
+        id=m.id,
+        agent_id=m.agent_id,
+        scope=m.scope,
+        kind=short("KIND", m.kind, memory_pb2.Kind),
+        key=m.key,
+        query=m.query,
+        value=m.value,
+        tags=tuple(m.tags),
+        importance=m.importance,
+        confidence=m.confidence,
+        source=Source(
+            short("SOURCE_KIND", m.source.kind, memory_pb2.SourceKind),
+            m.source.session_id,
+            m.source.turn if m.source.HasField("turn") else None,
+        ),
+        metadata=to_json(m.metadata),
+        is_core=m.is_core,
+        status=short("STATUS", m.status, memory_pb2.Status),
+        revision=m.revision,
+        valid_from=m.valid_from.ToDatetime(tzinfo=UTC),
+        valid_to=moment(m, "valid_to"),
+        known_from=m.known_from.ToDatetime(tzinfo=UTC),
+        known_to=moment(m, "known_to"),
+        created_at=m.created_at.ToDatetime(tzinfo=UTC),
+        expires_at=moment(m, "expires_at"),
+        hit_count=m.hit_count,
+        last_hit_at=moment(m, "last_hit_at"),
+        derived_from=tuple(m.derived_from),
+    )
+
+
+def to_json(struct: Struct) -> dict[str, Any]:
+    """A struct as JSON values; whole numbers as int."""
+    return {name: _value(value) for name, value in struct.fields.items()}
+
+
+def _value(value: Value) -> Any:
+    kind = value.WhichOneof("kind")
+    if kind == "struct_value":
+        return to_json(value.struct_value)
+    if kind == "list_value":
+        return [_value(v) for v in value.list_value.values]
+    if kind == "number_value":
+        return int(value.number_value) if value.number_value.is_integer() else value.number_value
+    return None if kind in (None, "null_value") else getattr(value, kind)
+
+
+def to_result(r: ingest_pb2.WriteResult) -> WriteResult:
+    """What became of one memory."""
+    reason = error_reason_pb2.ErrorReason.Name(r.reason).removeprefix("ERROR_REASON_") if r.reason else ""
+    adjustments = tuple(Adjustment(a.field, a.asked, a.stored) for a in r.adjustments)
+    outcome = short("OUTCOME", r.outcome, ingest_pb2.Outcome)
+    return WriteResult(outcome, r.memory_id, r.revision, reason, r.field, r.detail, adjustments)
+
+
+def to_answer(response: recall_pb2.RecallResponse) -> Answer:
+    """The answer to a recall."""
+    missing = tuple(short("CHANNEL", c, recall_pb2.Channel) for c in response.missing_channels)
+    return Answer(tuple(_hit(h) for h in response.hits), missing, response.next_page_token)
+
+
+def _hit(h: recall_pb2.Hit) -> Hit:
+    return Hit(
+        memory=to_memory(h.memory),
+        rank=h.rank,
+        similarity=h.similarity,
+        final_score=h.final_score,
+        effective_importance=h.effective_importance,
+        findings=tuple(Finding(short("CHANNEL", f.channel, recall_pb2.Channel), f.rank, f.score) for f in h.findings),
+        contributions=tuple(Contribution(c.feature, c.value, c.weight) for c in h.contributions),
+    )
+
+
+def to_key(k: admin_pb2.Key) -> Key:
+    """A key."""
+    return Key(
+        id=k.id,
+        tenant=k.tenant,
+        name=k.name,
+        agent_ids=tuple(k.agent_ids),
+        default_agent_id=k.default_agent_id,
+        scopes=tuple(k.scopes),
+        rights=tuple(short("RIGHT", r, admin_pb2.Right) for r in k.rights),
+        sources=tuple(short("SOURCE_KIND", s, memory_pb2.SourceKind) for s in k.sources),
+        created_at=moment(k, "created_at"),
+        expires_at=moment(k, "expires_at"),
+        revoked_at=moment(k, "revoked_at"),
+    )

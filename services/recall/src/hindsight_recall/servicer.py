@@ -1,0 +1,124 @@
+"""RecallService: protobuf in, the answer, protobuf out."""
+
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from hindsight.v1 import recall_pb2, recall_pb2_grpc
+from hindsight_runtime import checks
+from hindsight_runtime.errors import InvalidField, NotFound
+from hindsight_runtime.identity import Principal, caller
+from hindsight_store.reader import Reader, reading
+from hindsight_store.records import Kept, Use
+
+from hindsight_recall import wire
+from hindsight_recall.recalling import Query, Recaller
+
+QUERY_CHARS = 8192
+TOP_K = 5
+MAX_TOP_K = 200
+PAGE = 100
+MAX_PAGE = 1000
+MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
+MAX_REVISION = 2**31 - 1
+
+
+class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
+    """Answers RecallService."""
+
+    def __init__(self, pool: asyncpg.Pool, recaller: Recaller) -> None:
+        self._pool = pool
+        self._recaller = recaller
+
+    async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
+        """The memories that answer a query."""
+        principal, agent_id = _reader(request)
+        mode = checks.check_name("mode", request.mode, MODES)
+        text = checks.check_text("query", request.query, max_chars=QUERY_CHARS, required=mode != "tag")
+        top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
+        floor = checks.check_fraction("relevance_floor", request.relevance_floor)
+        selection = wire.read_selection(request.filter, principal, self._recaller.clock())
+        before = _token(request)
+        if before and mode != "tag":
+            raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
+        bank_id = await self._find_bank(principal, agent_id)
+        if bank_id is None:
+            return recall_pb2.RecallResponse()
+        query = Query(principal.tenant_id, bank_id, text, "hybrid", selection, top_k, floor)
+        if mode == "tag":
+            answer = await self._recaller.browse(query, before)
+            more = len(answer.hits) == top_k
+        else:
+            query = Query(principal.tenant_id, bank_id, text, mode, selection, top_k, floor)  # pyright: ignore[reportArgumentType]
+            answer, more = await self._recaller.recall(query), False
+        return recall_pb2.RecallResponse(
+            hits=[wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+            next_page_token=str(answer.hits[-1].kept.memory.memory_id) if more else "",
+            missing_channels=[f"CHANNEL_{channel.upper()}" for channel in answer.missing],
+        )
+
+    async def Get(self, request: recall_pb2.GetRequest, context: Any) -> recall_pb2.GetResponse:
+        """One memory by its id."""
+        principal, agent_id = _reader(request)
+        memory_id = checks.check_id("memory_id", request.memory_id)
+        async with reading(self._pool, principal.tenant_id) as reader:
+            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
+            kept = await _get(reader, bank_id, memory_id, principal)
+        if kept.memory.status == "deleted":
+            raise NotFound("no such memory")
+        return recall_pb2.GetResponse(memory=wire.to_kept(agent_id, kept))
+
+    async def List(self, request: recall_pb2.ListRequest, context: Any) -> recall_pb2.ListResponse:
+        """Memories under a filter, in pages."""
+        principal, agent_id = _reader(request)
+        selection = wire.read_selection(request.filter, principal, self._recaller.clock(), request.statuses)
+        size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
+        after = _token(request)
+        async with reading(self._pool, principal.tenant_id) as reader:
+            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
+            page = [] if bank_id is None else await reader.page(bank_id, selection, after=after, limit=size + 1)
+        return recall_pb2.ListResponse(
+            memories=[wire.to_kept(agent_id, kept) for kept in page[:size]],
+            next_page_token=str(page[size - 1].memory.memory_id) if len(page) > size else "",
+        )
+
+    async def ListRevisions(self, request: recall_pb2.ListRevisionsRequest, context: Any) -> recall_pb2.ListRevisionsResponse:
+        """Every revision of a memory, newest first."""
+        principal, agent_id = _reader(request)
+        memory_id = checks.check_id("memory_id", request.memory_id)
+        size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
+        if (request.page_token and not request.page_token.isascii()) or not (request.page_token or "1").isdigit():
+            raise InvalidField("page_token", "give the token as it was returned")
+        before = min(int(request.page_token[:10] or MAX_REVISION), MAX_REVISION)
+        async with reading(self._pool, principal.tenant_id) as reader:
+            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
+            await _get(reader, bank_id, memory_id, principal)
+            revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
+        shown = [m for m in revisions[:size] if principal.may_read(m.scope)]
+        return recall_pb2.ListRevisionsResponse(
+            revisions=[wire.to_memory(agent_id, memory, Use()) for memory in shown],
+            next_page_token=str(revisions[size - 1].revision) if len(revisions) > size else "",
+        )
+
+    async def _find_bank(self, principal: Principal, agent_id: str) -> int | None:
+        async with reading(self._pool, principal.tenant_id) as reader:
+            return await reader.find_bank(principal.tenant_id, agent_id)
+
+
+def _reader(request: Any) -> tuple[Principal, str]:
+    """The caller and the agent whose memories it reads."""
+    principal = caller()
+    principal.require("read")
+    checks.check_text("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+    return principal, principal.resolve_agent(request.agent_id)
+
+
+def _token(request: Any) -> UUID | None:
+    return checks.check_id("page_token", request.page_token) if request.page_token else None
+
+
+async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: Principal) -> Kept:
+    kept = None if bank_id is None else await reader.get(bank_id, memory_id)
+    if kept is None or not principal.may_read(kept.memory.scope):
+        raise NotFound("no such memory")
+    return kept

@@ -1,0 +1,114 @@
+"""Protobuf from and to what recall works with."""
+
+from datetime import datetime
+from typing import Any
+
+from google.protobuf.json_format import ParseDict
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+from hindsight.v1 import memory_pb2, recall_pb2
+from hindsight_runtime import checks
+from hindsight_runtime.identity import Principal
+from hindsight_store.records import Kept, Memory, Selection, Use
+
+from hindsight_recall.scoring import Hit
+
+KINDS = {v: k.removeprefix("KIND_").lower() for k, v in memory_pb2.Kind.items() if v}
+STATUSES = {v: k.removeprefix("STATUS_").lower() for k, v in memory_pb2.Status.items() if v}
+METADATA_BYTES = 16 * 1024
+
+
+def to_stamp(moment: datetime) -> Timestamp:
+    """A moment as a message."""
+    stamp = Timestamp()
+    stamp.FromDatetime(moment)
+    return stamp
+
+
+def to_memory(agent_id: str, memory: Memory, use: Use) -> memory_pb2.Memory:
+    """A memory as a message."""
+    message = memory_pb2.Memory(
+        id=str(memory.memory_id),
+        agent_id=agent_id,
+        scope=memory.scope,
+        kind=f"KIND_{memory.kind.upper()}",
+        key=memory.key,
+        query=memory.trigger,
+        value=memory.value,
+        tags=memory.tags,
+        importance=memory.importance,
+        confidence=memory.confidence,
+        source=memory_pb2.Source(kind=f"SOURCE_KIND_{memory.source.upper()}", session_id=memory.session_id, turn=memory.turn),
+        metadata=ParseDict(dict(memory.metadata), Struct()),
+        is_core=memory.is_core,
+        status=f"STATUS_{memory.status.upper()}",
+        revision=memory.revision,
+        hit_count=use.hit_count,
+        derived_from=map(str, memory.derived_from),
+    )
+    for name in ("valid_from", "valid_to", "known_from", "known_to", "created_at", "expires_at"):
+        if (moment := getattr(memory, name)) is not None:
+            getattr(message, name).CopyFrom(to_stamp(moment))
+    if use.last_hit_at:
+        message.last_hit_at.CopyFrom(to_stamp(use.last_hit_at))
+    return message
+
+
+def to_kept(agent_id: str, kept: Kept) -> memory_pb2.Memory:
+    """A memory with its use as a message."""
+    return to_memory(agent_id, kept.memory, kept.use)
+
+
+def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
+    """A hit as a message."""
+    return recall_pb2.Hit(
+        memory=to_kept(agent_id, hit.kept),
+        rank=rank,
+        similarity=hit.similarity,
+        final_score=hit.final_score,
+        effective_importance=hit.effective_importance,
+        findings=[recall_pb2.Finding(channel=f"CHANNEL_{f.channel.upper()}", rank=f.rank, score=f.score) for f in hit.findings],
+        contributions=[recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in hit.contributions],
+    )
+
+
+def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Any = ()) -> Selection:
+    """A filter as a selection within what the caller may see.
+
+    Raises:
+        InvalidField: a field of the filter is not accepted.
+        PermissionDenied: the credential does not admit the scope.
+    """
+    names = tuple(checks.check_name(f"statuses[{i}]", s, STATUSES) for i, s in enumerate(statuses))
+    if not names:
+        names = ("active", "archived") if filter_.include_archived else ("active",)
+    kinds = tuple(checks.check_name(f"filter.kinds[{i}]", k, KINDS) for i, k in enumerate(filter_.kinds))
+    tags = checks.check_tags("filter.tags", filter_.tags)
+    valid = _read_range("filter.valid_from", filter_.valid_from)
+    created = _read_range("filter.created_at", filter_.created_at)
+    low = {name: getattr(filter_, name) if filter_.HasField(name) else 0.0 for name in ("min_importance", "min_confidence")}
+    for name, value in low.items():
+        checks.check_fraction(f"filter.{name}", value)
+    return Selection(
+        now=now,
+        scopes=principal.readable_scopes(checks.check_scope("filter.scope", filter_.scope)),
+        statuses=names,
+        key=checks.check_text("filter.key", filter_.key, max_chars=checks.KEY_CHARS + 1),
+        kinds=kinds,
+        any_tags=() if filter_.all_tags else tags,
+        all_tags=tags if filter_.all_tags else (),
+        min_importance=low["min_importance"],
+        min_confidence=low["min_confidence"],
+        valid_since=valid[0],
+        valid_until=valid[1],
+        created_since=created[0],
+        created_until=created[1],
+        metadata=checks.check_struct("filter.metadata", filter_.metadata, max_bytes=METADATA_BYTES),
+    )
+
+
+def _read_range(field: str, span: memory_pb2.TimeRange) -> tuple[datetime | None, datetime | None]:
+    since = checks.check_time(f"{field}.since", span.since) if span.HasField("since") else None
+    until = checks.check_time(f"{field}.until", span.until) if span.HasField("until") else None
+    checks.check_range(f"{field}.until", since, until)
+    return since, until

@@ -1,0 +1,288 @@
+"""The embedding service as its callers meet it: a real gRPC server on a unix socket, the packaged model."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import pairwise
+
+import grpc
+import numpy as np
+import pytest
+from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from hindsight.v1 import embedding_pb2, embedding_pb2_grpc
+from hindsight_embedding import main
+from hindsight_embedding.batching import Batcher
+from hindsight_embedding.build_model import build
+from hindsight_embedding.cache import EmbeddingCache
+from hindsight_embedding.embedder import Embedder
+from hindsight_embedding.fake_model import FakeModel
+from hindsight_embedding.onnx_model import OnnxModel
+from hindsight_embedding.packaged import provide_model
+from hindsight_embedding.servicer import SERVICE_NAME, EmbeddingServicer
+from hindsight_embedding.settings import EmbedSettings
+from hindsight_runtime.channels import open_channel
+from hindsight_runtime.identity import ServiceTokenAuthenticator
+from hindsight_runtime.serving import Service, serving
+
+TOKEN = "the shared token"  # noqa: S105
+TIMEOUT_S = 20
+QUERY, PASSAGE = embedding_pb2.ROLE_QUERY, embedding_pb2.ROLE_PASSAGE
+ENGLISH = [
+    "The user prefers dark mode and short answers.",
+    "Order 17 was shipped on Monday; the status of order 18 is open.",
+    "query_db failed: unknown column uid; user_id worked.",
+]
+CHINESE = ["用户喜欢深色模式，讨厌电话。", "订单十七周一已经发货。", "项目阿波罗进入测试阶段。"]
+
+
+class Caller:
+    """A service that calls the embedding service."""
+
+    def __init__(self, channel):
+        self.stub = embedding_pb2_grpc.EmbeddingServiceStub(channel)
+        self.health = health_pb2_grpc.HealthStub(channel)
+
+    async def embed(self, *texts, role=PASSAGE, token=TOKEN):
+        request = embedding_pb2.EmbedRequest(texts=texts, role=role)
+        metadata = (("authorization", f"Bearer {token}"),)
+        answer = await self.stub.Embed(request, metadata=metadata, timeout=TIMEOUT_S)
+        return np.frombuffer(answer.embeddings, "<f4").reshape(len(texts), answer.model.dimension)
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    provide_model(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+async def caller(model_dir, tmp_path_factory):
+    """The service as its main module opens it."""
+    settings = EmbedSettings(embed_token=TOKEN, model_dir=model_dir, port=0)  # pyright: ignore[reportArgumentType]
+    address = f"unix:{tmp_path_factory.mktemp('socket')}/embed"
+    async with AsyncExitStack() as stack:
+        service = await main.open_service(stack, settings)
+        await stack.enter_async_context(serving(service, address, max_calls=100, grace_s=1))
+        yield Caller(await stack.enter_async_context(open_channel(address)))
+
+
+@asynccontextmanager
+async def serve(model, tmp_path, *, queue_tokens=100_000):
+    """The service around any model."""
+    address = f"unix:{tmp_path}/embed"
+    async with AsyncExitStack() as stack:
+        batcher = await stack.enter_async_context(Batcher(model, threads=1, queue_tokens=queue_tokens))
+        servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(100)), model)
+
+        def register(server):
+            embedding_pb2_grpc.add_EmbeddingServiceServicer_to_server(servicer, server)
+
+        service = Service(ServiceTokenAuthenticator(TOKEN), register, [SERVICE_NAME], {"model": batcher.check})
+        await stack.enter_async_context(serving(service, address, max_calls=100, grace_s=1))
+        yield Caller(await stack.enter_async_context(open_channel(address)))
+
+
+def details(error):
+    """The code of an error, its ErrorInfo, and the other details by type."""
+    metadata = dict(error.trailing_metadata())
+    status = status_pb2.Status.FromString(metadata["grpc-status-details-bin"])
+    found = {}
+    for any_detail in status.details:
+        for kind in (error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo):
+            if any_detail.Is(kind.DESCRIPTOR):
+                found[kind] = kind()
+                any_detail.Unpack(found[kind])
+    return found
+
+
+async def test_model_is_described(caller):
+    metadata = (("authorization", f"Bearer {TOKEN}"),)
+    answer = await caller.stub.DescribeModel(embedding_pb2.DescribeModelRequest(), metadata=metadata)
+    model = answer.model
+    assert (model.id, model.revision) == ("intfloat/multilingual-e5-small", "1571fc982750-int8-1")
+    assert (model.dimension, model.window_tokens) == (384, 512)
+    assert (model.cosine_floor, model.cosine_span, model.duplicate_cosine) == (0.74, 0.18, 0.95)
+
+
+async def test_embeddings_are_unit_rows_in_the_order_of_the_texts(caller):
+    together = await caller.embed(*ENGLISH, *CHINESE)
+    again = await caller.embed(*reversed(ENGLISH))
+    assert np.linalg.norm(together, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
+    assert (again[::-1] == together[:3]).all()
+
+
+async def test_embedding_does_not_depend_on_what_it_is_batched_with(caller, model_dir):
+    model = OnnxModel(provide_model(model_dir))
+    texts = [f"{text} Number {n}. " * (1 + n % 7) for n in range(20) for text in (ENGLISH[n % 3], CHINESE[n % 3])]
+    together = await caller.embed(*texts)
+    alone = np.concatenate([model.forward([f"passage: {text}"]) for text in texts])
+    assert together == pytest.approx(alone, abs=1e-4)
+
+
+async def test_integer_arithmetic_stays_close_to_the_exact_model(caller, model_dir):
+    build(model_dir / "exact", exact=True)
+    exact = OnnxModel(model_dir / "exact").forward([f"passage: {text}" for text in ENGLISH + CHINESE])
+    served = await caller.embed(*ENGLISH, *CHINESE)
+    assert ((exact * served).sum(axis=1) >= 0.998).all()
+
+
+async def test_question_finds_its_answer_across_languages(caller):
+    questions = ["Which display theme does the user like?", "订单十七到哪一步了？", "In which phase is project Apollo?"]
+    similarity = await caller.embed(*questions, role=QUERY) @ (await caller.embed(*CHINESE)).T
+    assert similarity.argmax(axis=1).tolist() == [0, 1, 2]
+    english = await caller.embed("用户喜欢什么界面？", "哪个字段名是对的？", role=QUERY) @ (await caller.embed(*ENGLISH)).T
+    assert english.argmax(axis=1).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "question"),
+    [
+        ("The quarterly report lists figures of the sales department. ", "My cat Mimi eats fish only.", "cat food"),
+        ("季度报告列出了销售部门的各项数字。", "我的猫咪咪只吃鱼。", "猫吃什么"),
+    ],
+    ids=["en", "zh"],
+)
+async def test_end_of_a_text_of_20000_characters_matters(caller, start, end, question):
+    body = start * (20_000 // len(start))
+    asked = await caller.embed(question, role=QUERY)
+    plain, extended = await caller.embed(body, body[:16_000] + end * (4_000 // len(end)))
+    assert asked[0] @ extended > asked[0] @ plain
+
+
+async def test_health_answers_during_a_forward_pass(caller):
+    texts = [f"{n} " + "tokens that keep the model busy for a while " * 40 for n in range(6)]
+    async with asyncio.TaskGroup() as tasks:
+        busy = tasks.create_task(caller.embed(*texts))
+        for _ in range(20):
+            answer = await caller.health.Check(health_pb2.HealthCheckRequest(), timeout=1)
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+        assert not busy.done()
+
+
+async def test_full_queue_answers_with_a_retry_hint(tmp_path):
+    gate, begun, loop = threading.Event(), asyncio.Event(), asyncio.get_running_loop()
+
+    class SlowModel(FakeModel):
+        def forward(self, windows):
+            loop.call_soon_threadsafe(begun.set)
+            assert gate.wait(TIMEOUT_S)
+            return super().forward(windows)
+
+    async with serve(SlowModel(), tmp_path, queue_tokens=50) as caller, asyncio.TaskGroup() as tasks:
+        tasks.create_task(caller.embed("w " * 25))
+        async with asyncio.timeout(TIMEOUT_S):
+            await begun.wait()
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await caller.embed("v " * 60)
+        gate.set()
+    found = details(refused.value)
+    assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert found[error_details_pb2.ErrorInfo].reason == "OVERLOADED"
+    assert found[error_details_pb2.RetryInfo].retry_delay.ToMilliseconds() >= 100
+
+
+async def test_failure_of_the_model_is_internal_and_tells_nothing(tmp_path):
+    class BrokenModel(FakeModel):
+        def forward(self, windows):
+            raise ZeroDivisionError("secret")
+
+    async with serve(BrokenModel(), tmp_path) as caller:
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await caller.embed("tea")
+    assert failed.value.code() == grpc.StatusCode.INTERNAL
+    assert "secret" not in (failed.value.details() or "")
+
+
+@pytest.mark.parametrize(
+    ("texts", "role", "field"),
+    [
+        ([], PASSAGE, "texts"),
+        (["a"] * 513, PASSAGE, "texts"),
+        (["a", ""], PASSAGE, "texts[1]"),
+        (["a", "b", "c", " \n\u3000"], QUERY, "texts[3]"),
+        (["a" * 65_537], PASSAGE, "texts[0]"),
+        (["好" * 21_846], PASSAGE, "texts[0]"),
+        (["a"], embedding_pb2.ROLE_UNSPECIFIED, "role"),
+        (["a"], 7, "role"),
+        (["a" * 65_536 + str(n) for n in range(9)], PASSAGE, "texts[0]"),
+        ([f"{n}" + "a" * 65_000 for n in range(9)], PASSAGE, "texts"),
+    ],
+)
+async def test_bad_input_names_the_field(caller, texts, role, field):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await caller.embed(*texts, role=role)
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    violations = details(refused.value)[error_details_pb2.BadRequest].field_violations
+    assert [violation.field for violation in violations] == [field]
+
+
+async def test_text_of_exactly_the_limit_is_embedded(caller):
+    (row,) = await caller.embed("word " * (65_536 // 5) + "x")
+    assert np.linalg.norm(row) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("token", ["another", ""])
+async def test_wrong_token_is_unauthenticated(caller, token):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await caller.embed("tea", token=token)
+    assert refused.value.code() == grpc.StatusCode.UNAUTHENTICATED
+
+
+async def test_withdrawn_call_leaves_others_alone(caller):
+    long = ["x" * 10 + " some words that take a while" * 50 + str(n) for n in range(20)]
+    async with asyncio.TaskGroup() as tasks:
+        gone = tasks.create_task(caller.embed(*long))
+        stays = tasks.create_task(caller.embed("still here", long[0]))
+        await asyncio.sleep(0)
+        gone.cancel()
+    assert stays.result().shape == (2, 384)
+
+
+def test_default_path_loads_neither_torch_nor_onnx_nor_a_store(model_dir):
+    program = (
+        "import sys, asyncio\n"
+        "from hindsight_embedding import main\n"
+        "from hindsight_embedding.loading import load_model\n"
+        "from hindsight_embedding.settings import EmbedSettings\n"
+        f"model = asyncio.run(load_model(EmbedSettings(auth='off', model_dir={str(model_dir)!r})))\n"
+        "model.forward(['query: tea'])\n"
+        "print(*sorted({'torch', 'onnx', 'openai', 'hindsight_store', 'asyncpg'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == ""
+
+
+def test_start_without_a_token_is_one_clear_line():
+    program = "from hindsight_embedding.main import main; main()"
+    environment = {"PATH": "", "HINDSIGHT_EMBED_PORT": "56090"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 1
+    assert "HINDSIGHT_EMBED_TOKEN" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_start_with_a_model_that_is_not_there_is_one_clear_line():
+    program = "from hindsight_embedding.main import main; main()"
+    environment = {"HINDSIGHT_EMBED_TOKEN": "t", "EMBEDDING_MODEL": "nobody/nothing", "HINDSIGHT_EMBED_PORT": "56091"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 1
+    assert "HF_HUB_OFFLINE=0" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_similar_order_is_monotone_in_calibration(model_dir):
+    model = OnnxModel(provide_model(model_dir))
+    rows = model.forward(
+        [
+            "passage: 用户喜欢深色模式。",
+            "passage: 用户喜欢深色的界面模式。",
+            "passage: 用户喜欢安静的咖啡馆。",
+            "passage: The train to Porto leaves at nine.",
+        ]
+    )
+    cosines = [float(rows[0] @ row) for row in rows]
+    assert all(nearer > farther for nearer, farther in pairwise(cosines))
