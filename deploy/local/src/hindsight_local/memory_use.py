@@ -26,7 +26,8 @@ def _name(process: psutil.Process) -> str:
     arguments = [part.rpartition("/")[2] for part in process.cmdline() if not part.startswith("-")]
     if name.startswith("python"):
         return arguments[1] if len(arguments) > 1 else name
-    return next((part for part in arguments if part.startswith(name)), name)
+    title = next((part for part in arguments if part.startswith(name)), name)
+    return title.split()[0].rstrip(":")  # "postgres: walwriter", "valkey-server 127.0.0.1:6379"
 
 
 def describe_memory(sizes: Mapping[str, int]) -> str:
