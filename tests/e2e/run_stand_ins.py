@@ -9,6 +9,7 @@ from pathlib import Path
 from hindsight_local.launcher import Run, launch
 from hindsight_local.settings import LocalSettings
 from hindsight_local.table import MIGRATE, SERVICES, Service, Table
+from hindsight_runtime.settings import load
 
 STAND_IN = str(Path(__file__).with_name("stand_in.py"))
 
@@ -21,5 +22,5 @@ if __name__ == "__main__":
     kept = sys.argv[1]
     services = tuple(stand_in(service, service.health, kept) for service in SERVICES)
     table = Table(stand_in(MIGRATE, "once", kept), services)
-    run = Run(LocalSettings(), table=table, check=False, idle_s=0.2)
+    run = Run(load(LocalSettings), table=table, check=False, idle_s=0.2)
     sys.exit(asyncio.run(launch(run, time.monotonic())))

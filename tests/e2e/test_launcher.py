@@ -244,10 +244,11 @@ async def test_existing_servers_are_used(folder: Path, postgres: str, valkey: st
 @pytest.mark.skipif(not HAS_SERVICES, reason="the services are not there yet")
 async def test_check_passes_with_the_real_services_and_a_second_start_is_quick(folder: Path):
     env = settings_of(folder)
+    ready_s: list[float] = []
     for _ in range(2):
         async with launched(folder, env, "-m", "hindsight_local.main", "run", "--check") as launcher:
             code = await launcher.ends()
             assert code == 0, launcher.output
             assert "self-check passed in" in launcher.output
-    ready_s = float(launcher.output.partition("(ready in ")[2].partition(" s)")[0])
-    assert ready_s < 20
+            ready_s.append(float(launcher.output.partition("(ready in ")[2].partition(" s)")[0]))
+    assert ready_s[1] < 20

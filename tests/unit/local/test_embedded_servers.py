@@ -1,6 +1,9 @@
 import os
+import shutil
 import signal
 import stat
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
 
 import asyncpg
@@ -79,16 +82,33 @@ async def test_postgres_folder_in_use_is_refused(server_folder: Path):
             await prepare_postgres(folder, port=free_port(), log=folder / "second.log")
 
 
+def closed_package(name: str, closed: Path) -> ModuleSpec:
+    """The package, installed in a folder that is closed to others."""
+    found = find_spec(name)
+    assert found
+    assert found.submodule_search_locations
+    package = Path(found.submodule_search_locations[0])
+    for folder in (package, package.with_name(f"{name}.libs")):
+        if not (closed / folder.name).exists():
+            shutil.copytree(folder, closed / folder.name, symlinks=True)
+    found.submodule_search_locations = [str(closed / name)]
+    return found
+
+
 @pytest.mark.skipif(server_user() is None, reason="an ordinary user reaches its own folders")
-async def test_postgres_of_root_lives_elsewhere_where_its_user_cannot_reach_the_folder(server_folder: Path):
+async def test_postgres_of_root_lives_elsewhere_where_its_user_cannot_reach_the_folder(
+    server_folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     closed = server_folder / "closed home"
     closed.mkdir(mode=0o700)
     shared = server_folder / "elsewhere"
+    monkeypatch.setattr("hindsight_local.postgres.find_spec", lambda name: closed_package(name, closed))
     async with running_postgres(closed / "data", shared_root=shared) as server:
         await fetch(server.dsn, "CREATE TABLE kept AS SELECT 7 AS n")
     async with running_postgres(closed / "data", shared_root=shared) as server:
         assert await fetch(server.dsn, "SELECT n FROM kept") == 7
     assert server.data.is_relative_to(shared)
+    assert Path(server.program.argv[0]).is_relative_to(shared)
     assert (closed / "data" / "cluster").resolve() == server.data
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
 

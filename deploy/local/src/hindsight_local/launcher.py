@@ -112,6 +112,8 @@ async def _everything_running(run: Run, launch: Launch) -> AsyncIterator[Site]:
                 launch.say("starting PostgreSQL")
                 postgres = await prepare_postgres(home.data("postgres"), port=ports["postgres"], log=home.log("postgres"))
                 owner_dsn = postgres.dsn
+                if not postgres.data.is_relative_to(home.root):
+                    launch.say(f"PostgreSQL's user cannot reach {home.root}: its data is in {postgres.data}")
                 await stack.enter_async_context(supervised([postgres.program], launch, within_s=START_LIMIT_S))
             if not redis_url:
                 launch.say("starting Valkey")

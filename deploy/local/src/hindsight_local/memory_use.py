@@ -21,12 +21,13 @@ def memory_by_program() -> Mapping[str, int]:
 
 
 def _name(process: psutil.Process) -> str:
-    """The program's name: a script's own, not the interpreter's."""
+    """The program's name: a script's own, which the system cuts short or gives as the interpreter's."""
     name = process.name()
+    arguments = [part.rpartition("/")[2] for part in process.cmdline() if not part.startswith("-")]
     if name.startswith("python"):
-        scripts = [part for part in process.cmdline()[1:] if not part.startswith("-")]
-        return scripts[0].rpartition("/")[2] if scripts else name
-    return name
+        return arguments[1] if len(arguments) > 1 else name
+    title = next((part for part in arguments if part.startswith(name)), name)
+    return title.split()[0].rstrip(":")  # "postgres: walwriter", "valkey-server 127.0.0.1:6379"
 
 
 def describe_memory(sizes: Mapping[str, int]) -> str:

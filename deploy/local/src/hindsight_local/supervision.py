@@ -127,4 +127,4 @@ async def _all_ready(group: Sequence[Supervised], launch: Launch, within_s: floa
             async with asyncio.timeout(REMIND_S):
                 await waiting[0].ready.wait()
         except TimeoutError:
-            launch.say(f"waiting for {', '.join(one.program.name for one in waiting)}")
+            launch.say(f"waiting for {', '.join(one.program.name for one in waiting if not one.ready.is_set())}")
