@@ -18,8 +18,6 @@ from hindsight_ingest.candidate import Adjustment, Candidate, content_text
 from hindsight_ingest.duplicates import sense
 from hindsight_ingest.versions import Versions
 
-EMBED_TEXTS = 512  # the embed service takes this many at once
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -145,10 +143,7 @@ class Pipeline:
     async def embed(self, texts: Sequence[tuple[str, str]]) -> list[Embedded]:
         """Embed (content, trigger) pairs, in order."""
         flat = [t for pair in texts for t in pair if t.strip()]
-        rows = []
-        for start in range(0, len(flat), EMBED_TEXTS):
-            rows += list(await self._embedder.embed(flat[start : start + EMBED_TEXTS], "passage", model=self._model))
-        vectors = iter(rows)
+        vectors = iter(await self._embedder.embed(flat, "passage", model=self._model))
         return [Embedded(next(vectors), next(vectors) if trigger.strip() else None) for _, trigger in texts]
 
     async def embed_memory(self, memory: Memory) -> Embedded:
@@ -211,9 +206,7 @@ class Pipeline:
         answers = iter(results)
         return [next(answers) if isinstance(c, Candidate) else _rejection(c) for c in checked]
 
-    async def _check_derived(
-        self, writer: Writer, bank_id: int, principal: Principal, accepted: Sequence[Candidate]
-    ) -> None:
+    async def _check_derived(self, writer: Writer, bank_id: int, principal: Principal, accepted: Sequence[Candidate]) -> None:
         wanted = {i for c in accepted for i in c.derived_from}
         found = await writer.current(bank_id, list(wanted)) if wanted else {}
         visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}
