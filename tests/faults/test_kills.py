@@ -101,7 +101,9 @@ async def run_round(instance: Instance, client: Hindsight, number: int, rng: ran
         stop.set()
     took_s = time.monotonic() - began
     await check(client, done, rng)
-    print(f"round {number}: killed {victim} after {at} writes; {WRITES} acknowledged in {took_s:.1f} s, {dict(done.interruptions)}")
+    print(
+        f"round {number}: killed {victim} after {at} writes; {WRITES} acknowledged in {took_s:.1f} s, {dict(done.interruptions)}"
+    )
     return done
 
 
