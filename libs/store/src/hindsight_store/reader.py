@@ -70,8 +70,10 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
     ), frequencies AS MATERIALIZED (
         SELECT o.lexeme, count(*)::float8 AS frequency FROM occurrence AS o GROUP BY o.lexeme
     ), wanted AS MATERIALIZED (
-        SELECT f.lexeme, w.weight * 2.2::float8 * ln(1 + (s.memories - f.frequency + 0.5::float8) / (f.frequency + 0.5::float8)) AS worth
-        FROM frequencies AS f JOIN unnest($18::text[], $19::float8[]) AS w(lexeme, weight) USING (lexeme) CROSS JOIN selection AS s
+        SELECT f.lexeme,
+            w.weight * 2.2::float8 * ln(1 + (s.memories - f.frequency + 0.5::float8) / (f.frequency + 0.5::float8)) AS worth
+        FROM frequencies AS f JOIN unnest($18::text[], $19::float8[]) AS w(lexeme, weight) USING (lexeme)
+        CROSS JOIN selection AS s
     ), best AS MATERIALIZED (
         SELECT o.memory_id,
             sum(w.worth * o.count / (o.count + 0.3::float8 + 0.9::float8 * o.word_count / s.mean_length)) AS score
