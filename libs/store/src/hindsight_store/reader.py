@@ -186,7 +186,7 @@ class Reader:
         arguments = (to_tsquery(wanted), list(wanted), list(wanted.values()), limit)
         row = await self._connection.fetchrow(LEXICAL, *_selection(bank_id, selection), *arguments)
         found = [Found(i, s) for i, s in zip(row["memory_ids"] or (), row["scores"] or (), strict=True)]
-        frequencies = dict(zip(row["terms"] or (), row["frequencies"] or (), strict=True))
+        frequencies: dict[str, int] = dict(zip(row["terms"] or (), row["frequencies"] or (), strict=True))
         return found, WordStatistics(row["memories"], row["mean_length"], frequencies)
 
     async def search_embeddings(
