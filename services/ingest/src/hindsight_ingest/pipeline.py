@@ -211,9 +211,7 @@ class Pipeline:
         answers = iter(results)
         return [next(answers) if isinstance(c, Candidate) else _rejection(c) for c in checked]
 
-    async def _check_derived(
-        self, writer: Writer, bank_id: int, principal: Principal, accepted: Sequence[Candidate]
-    ) -> None:
+    async def _check_derived(self, writer: Writer, bank_id: int, principal: Principal, accepted: Sequence[Candidate]) -> None:
         wanted = {i for c in accepted for i in c.derived_from}
         found = await writer.current(bank_id, list(wanted)) if wanted else {}
         visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}

@@ -191,11 +191,10 @@ def read_source(text: str | None) -> Source | None:
     """
     parts: dict[str, str] = {}
     for word in (text or "").split():
-        name, colon, rest = word.partition(":")
-        slot = "kind" if word in SOURCES else name
-        if slot in parts or (slot != "kind" and (slot not in ("session", "turn") or not colon or not rest)):
+        name, _, rest = ("kind", "", word) if word in SOURCES else word.partition(":")
+        if name in parts or not rest or (name not in ("session", "turn") and word not in SOURCES):
             raise Refused({"source": _remedy(f"'{shown(word)}' does not fit")})
-        parts[slot] = word if slot == "kind" else rest
+        parts[name] = rest
     if not parts:
         return None
     turn = parts.get("turn")
