@@ -14,6 +14,7 @@ from hindsight_memory import Source
 from hypothesis import given
 from hypothesis import strategies as st
 
+MEMORY_FIELDS = ("memory_key", "memory_query", "memory_value", "importance", "tags", "is_core", "metadata")
 SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what recall does not do yet)
     "memory_write": (
         {"agent_id", "memory_key", "memory_value"},
@@ -31,7 +32,7 @@ SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what rec
     ),
     "memory_update": (
         {"agent_id", "memory_id"},
-        dict.fromkeys("memory_key memory_query memory_value importance tags is_core metadata revision request_id".split()),
+        dict.fromkeys([*MEMORY_FIELDS, "revision", "request_id"]),
     ),
     "memory_forget": (
         {"agent_id"},

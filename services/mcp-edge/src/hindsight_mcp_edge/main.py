@@ -111,6 +111,7 @@ async def _serve_stdio(settings: EdgeSettings, stop: asyncio.Event) -> None:
 async def _run(settings: EdgeSettings, *, stdio: bool) -> None:
     configure_logs("mcp-edge", settings.log_level)
     logging.getLogger("mcp").setLevel(logging.ERROR)  # its warnings quote what clients sent
+    logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # so do its errors
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
