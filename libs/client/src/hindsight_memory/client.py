@@ -1,6 +1,7 @@
 """The client: one object for an agent's memory, over gRPC."""
 
 import asyncio
+import copy
 import json
 import os
 import uuid
@@ -84,6 +85,14 @@ class Hindsight:
             ingest_address=os.environ.get("HINDSIGHT_INGEST_ADDRESS", INGEST_ADDRESS),
             recall_address=os.environ.get("HINDSIGHT_RECALL_ADDRESS", RECALL_ADDRESS),
         )
+
+    def with_key(self, api_key: str, *, timeout_s: float | None = None) -> Self:
+        """The same connection under another key, and another timeout where one is given; closing it closes nothing."""
+        other = copy.copy(self)
+        other._metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        other._timeout_s = timeout_s or self._timeout_s
+        other._channels = []
+        return other
 
     async def __aenter__(self) -> Self:
         return self
