@@ -15,8 +15,8 @@ from pathlib import Path
 
 from adapter import BATCH, Banks
 from evaluation import DEPTH, SETS, Bank, Figures, bm25_rankings, compare, load_sample, load_shared, mean, measure
+from hindsight_local.trial import running
 from hindsight_store.words import terms, weight
-from running import running
 
 HEADLINE = {"madial-zh": "r@5", "madial-en": "r@5", "lme-lite": "hit@1", "locomo-dev": "r@10", "sample": "r@5"}
 SHOWN = ("hit@1", "hit@5", "r@5", "r@10", "all@5", "all@10", "ndcg@10")

@@ -26,7 +26,7 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "list": (reader.PAGE, (*SELECTION, UUID(int=0), 10), "recall", {"memories_by_status", "memories_current"}),
     "newest": (reader.PAGE_NEWEST, (*SELECTION, None, 10), "recall", {"memories_by_status", "memories_current"}),
     "words": (reader.LEXICAL, (*SELECTION, *WANTED), "recall", {"memories_by_word"}),
-    "meaning": (reader.NEAREST, (*SELECTION, 1, "content", VECTOR, 100), "recall", {"embeddings_pkey"}),
+    "meaning": (reader.NEAREST, (*SELECTION, 1, "content", VECTOR, 100), "recall", {"embeddings_pkey", "embeddings_by_memory"}),
     "features": (reader.FEATURES, (1, [UUID(int=0)], 1, VECTOR, list(QUERY)), "recall", {"memories_current", "memories_pkey"}),
     "tags": (
         reader.PAGE_NEWEST,

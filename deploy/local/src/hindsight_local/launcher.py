@@ -73,8 +73,7 @@ async def launch(run: Run, began: float) -> int:
         if stop.has_begun:
             narrator.say("in a hurry: killing what still runs")
             stop.hurry.set()
-        else:
-            stop.has_begun = True
+        else:  # stopping begins when the cancellation reaches the innermost block
             narrator.say("stopping; once more to hurry")
             main.cancel()
 

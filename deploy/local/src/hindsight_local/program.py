@@ -48,7 +48,7 @@ class Program:
 
 @dataclass(slots=True)
 class Stop:
-    """Whether the launcher is stopping, and whether somebody is in a hurry."""
+    """Whether what runs is being stopped by now, and whether somebody is in a hurry."""
 
     has_begun: bool = False
     hurry: asyncio.Event = field(default_factory=asyncio.Event)

@@ -47,7 +47,11 @@ SERVICES = (
         (str(BIN / "hindsight-embed"),),
         "grpc",
         ("HINDSIGHT_EMBED_PORT", "HINDSIGHT_EMBED_TOKEN", "HINDSIGHT_MODEL_DIR"),
-        ("EMBEDDING_MODEL", "HINDSIGHT_EMBEDDING_MODEL", "HF_HOME", "HF_HUB_OFFLINE"),
+        (
+            *("EMBEDDING_MODEL", "HINDSIGHT_EMBEDDING_MODEL", "HF_HOME", "HF_HUB_OFFLINE"),
+            *(f"HINDSIGHT_EMBEDDING_{name}" for name in ("URL", "API_KEY", "WINDOW_TOKENS", "CALIBRATION")),
+            *(f"HINDSIGHT_EMBED_{name}" for name in ("THREADS", "QUEUE_TOKENS", "CACHE_ENTRIES")),
+        ),
     ),
     Service(
         "ingest",
@@ -68,7 +72,7 @@ SERVICES = (
         (str(BIN / "hindsight-mcp-edge"),),
         "http",
         ("HINDSIGHT_EDGE_PORT", "HINDSIGHT_INGEST_ADDRESS", "HINDSIGHT_RECALL_ADDRESS", "HINDSIGHT_EMBED_ADDRESS"),
-        ("HINDSIGHT_TOOLSETS", "HINDSIGHT_LOG_CONTENT"),
+        ("HINDSIGHT_TOOLSETS", "HINDSIGHT_LOG_CONTENT", "HINDSIGHT_ALLOWED_HOSTS"),
     ),
 )
 

@@ -1,12 +1,14 @@
 """The way to the embed service: texts in, unit vectors out, one model for all."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import grpc
 import numpy as np
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
 from hindsight.v1 import embedding_pb2, embedding_pb2_grpc
 from numpy.typing import NDArray
 
@@ -14,6 +16,10 @@ from hindsight_runtime.channels import open_channel
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
 
 TIMEOUT_S = 20.0
+RETRY_AFTER_S = 0.5
+BATCH_TEXTS = 64
+BATCH_CHARS = 128 * 1024
+UNAVAILABLE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
 Role = Literal["query", "passage"]
 ROLES = {"query": embedding_pb2.ROLE_QUERY, "passage": embedding_pb2.ROLE_PASSAGE}
 
@@ -59,23 +65,50 @@ class Embedder:
             DependencyUnavailable: the embed service does not answer.
             ModelMismatch: another model than the one named answers.
         """
-        response = await self._call(self._stub.Embed, embedding_pb2.EmbedRequest(texts=texts, role=ROLES[role]))
-        if (response.model.id, response.model.revision) != (model.id, model.revision):
-            raise ModelMismatch(
-                f"the embeddings are of {model.id} {model.revision}, the embed service answers with "
-                f"{response.model.id} {response.model.revision}; start it with the former"
-            )
-        return np.frombuffer(response.embeddings, "<f4").reshape(len(texts), model.dimension)
+        rows = [np.empty((0, model.dimension), np.float32)]
+        for batch in _batches(texts):
+            request = embedding_pb2.EmbedRequest(texts=batch, role=ROLES[role])
+            response = await self._call(self._stub.Embed, request)
+            if (response.model.id, response.model.revision) != (model.id, model.revision):
+                raise ModelMismatch(
+                    f"the embeddings are of {model.id} {model.revision}, the embed service answers with "
+                    f"{response.model.id} {response.model.revision}; start it with the former"
+                )
+            rows.append(np.frombuffer(response.embeddings, "<f4").reshape(len(batch), model.dimension))
+        return np.concatenate(rows)
 
     async def _call(self, method: Callable[..., Any], request: Any) -> Any:
         try:
             return await method(request, timeout=TIMEOUT_S, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
             if error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED:
-                raise Overloaded("the embedding queue is full; try again") from None
-            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                raise Overloaded("the embedding queue is full; try again", retry_after_s=_retry_after_s(error)) from None
+            if error.code() in UNAVAILABLE:
                 raise DependencyUnavailable("the embed service does not answer; try again") from None
             raise
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Texts in requests of a size that lets the queue mix callers."""
+    batch: list[str] = []
+    size_chars = 0
+    for text in texts:
+        if batch and (len(batch) == BATCH_TEXTS or size_chars + len(text) > BATCH_CHARS):
+            yield batch
+            batch, size_chars = [], 0
+        batch.append(text)
+        size_chars += len(text)
+    if batch:
+        yield batch
+
+
+def _retry_after_s(error: grpc.aio.AioRpcError) -> float:
+    status = rpc_status.from_call(error)  # pyright: ignore[reportArgumentType]
+    retry = error_details_pb2.RetryInfo()
+    for detail in status.details if status else ():
+        if detail.Unpack(retry):
+            return retry.retry_delay.ToMilliseconds() / 1000
+    return RETRY_AFTER_S
 
 
 def _model(message: embedding_pb2.Model) -> Model:

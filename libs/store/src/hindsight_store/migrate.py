@@ -24,6 +24,7 @@ LEAKPROOF = ("ts_match_vq(tsvector, tsquery)", "arrayoverlap(anyarray, anyarray)
 ROLE_SETTINGS = {
     "plan_cache_mode": "force_custom_plan",  # optional filters fold away only when their values are known
     "jit": "off",
+    "random_page_cost": "1.1",  # solid-state disks; at 4 a bank of a tenth of the rows would be read by scanning them all
     "statement_timeout": "35s",  # above every call's own deadline
     "idle_in_transaction_session_timeout": "60s",
     "synchronous_commit": "on",
@@ -74,6 +75,8 @@ async def _ensure_roles(connection: asyncpg.Connection, passwords: Mapping[str, 
             if not (role == "hindsight_maintenance" and name.endswith("timeout")):
                 await connection.execute(f"ALTER ROLE {role} SET {name} = '{value}'")
     await connection.execute("ALTER ROLE hindsight_recall SET default_transaction_read_only = on")
+    # Until a table is analysed the planner expects one row of a bank and would join two banks row by row: 450 ms instead of 4.
+    await connection.execute("ALTER ROLE hindsight_recall SET enable_nestloop = off")
     await connection.execute("GRANT hindsight_maintenance TO CURRENT_USER")
     await connection.execute("GRANT USAGE, CREATE ON SCHEMA public TO hindsight_maintenance")
 

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from hindsight_memory import Hindsight
 
 START_S = 180
@@ -29,6 +30,11 @@ class Instance:
     api_key: str
     operator_key: str
     launcher: asyncio.subprocess.Process
+
+    def process(self, name: str) -> psutil.Process:
+        """A running program of this instance, by its name in the process table."""
+        number, *_ = json.loads((self.home / "running.json").read_text())[name]
+        return psutil.Process(number)
 
     def client(self, **options: str | float) -> Hindsight:
         """A client with the default key."""
@@ -51,9 +57,8 @@ def free_ports(count: int) -> list[int]:
 @asynccontextmanager
 async def running(environment: Mapping[str, str] | None = None) -> AsyncIterator[Instance]:
     """Start everything as `make run` does; yields when the self-check has passed."""
-    home = Path(tempfile.mkdtemp(prefix="hindsight-bench-"))
-    home.chmod(0o755)
-    ports = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
+    home = Path(tempfile.mkdtemp(prefix="hindsight-trial-"))
+    ports: dict[str, int] = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     settings = {f"HINDSIGHT_{name.upper()}_PORT": str(port) for name, port in ports.items()}
     env = {**os.environ, **settings, "HINDSIGHT_HOME": str(home), **(environment or {})}
     launcher = await asyncio.create_subprocess_exec(
