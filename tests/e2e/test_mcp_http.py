@@ -235,6 +235,20 @@ async def test_accepted_calls_are_finished_on_sigterm_and_streams_end(tmp_path_f
         assert await process.wait() == 0
 
 
+async def test_a_stdio_server_whose_client_stays_exits_with_0_on_sigterm(edge):
+    pipe = asyncio.subprocess.PIPE
+    env = edge.environment("")
+    process = await asyncio.create_subprocess_exec(edge.command, "--stdio", env=env, stdin=pipe, stdout=pipe, stderr=pipe)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    async with asyncio.timeout(30):
+        process.stdin.write(json.dumps(LIST).encode() + b"\n")
+        assert json.loads(await process.stdout.readline())["id"] == 1
+        os.kill(process.pid, signal.SIGTERM)
+        assert await process.wait() == 0
+    process.stdin.close()
+
+
 async def test_one_connection_serves_several_keys(client: Hindsight, services):
     await client.write(NewMemory("seat", "Row 7."))
     async with client.with_key("hs_wrong") as other:

@@ -4,11 +4,13 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 MAX_DEPTH = 16
 SAFE_INTEGER = 2**53  # above it a number loses digits on its way
 SHOWN_CHARS = 64
+UNKNOWN_NAMES = 8  # at most so many are named
 ARTICLES = {
     "string": "a text",
     "number": "a number",
@@ -77,7 +79,8 @@ def read_arguments(fields: Sequence[Field], arguments: Mapping[str, Any]) -> dic
         Refused: naming every argument that is missing, unknown or not accepted.
     """
     known = {field.name: field for field in fields}
-    problems = {shown(name): _unknown(name, list(known)) for name in arguments if name not in known}
+    unknown = islice((name for name in arguments if name not in known), UNKNOWN_NAMES)
+    problems = {shown(name): _unknown(name, list(known)) for name in unknown}
     read: dict[str, Any] = {}
     for name, field in known.items():
         read[name] = arguments.get(name, field.default if field.is_filled_in else None)
