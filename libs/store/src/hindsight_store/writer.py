@@ -10,9 +10,11 @@ from uuid import UUID
 import asyncpg
 from pgvector import HalfVector
 
+from hindsight_store import jobs
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, to_memory
 from hindsight_store.records import Embedded, Generation, Memory, Vector
+from hindsight_store.turns import TurnWriter
 from hindsight_store.words import length, terms, to_tsvector
 
 CREATE_BANK = "INSERT INTO agents (tenant_id, agent_id) VALUES ($1, $2) ON CONFLICT (tenant_id, agent_id) DO NOTHING"
@@ -158,6 +160,19 @@ class Writer(Reader):
             await self._connection.execute(statement, *rows[0])
         elif rows:
             await self._connection.executemany(statement, rows)
+
+    @property
+    def turns(self) -> TurnWriter:
+        """The turns of the same tenant, in the same transaction."""
+        return TurnWriter(self._connection, self._tenant_id)
+
+    async def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
+        """Queue a job that follows this change."""
+        await jobs.enqueue(self._connection, bank_id, self._tenant_id, kind, payload)
+
+    async def complete(self, job: jobs.Job) -> bool:
+        """Take a finished job off the queue; False where another worker has it by now."""
+        return await jobs.complete(self._connection, job)
 
     def _row(self, bank_id: int, m: Memory) -> tuple[Any, ...]:
         counts = terms(search_text(m.key, m.trigger, m.value))

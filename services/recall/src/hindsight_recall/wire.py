@@ -1,15 +1,18 @@
 """Protobuf from and to what recall works with."""
 
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 from hindsight.v1 import memory_pb2, recall_pb2
 from hindsight_runtime import checks
+from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
 from hindsight_store.records import Kept, Memory, Selection, Use
+from hindsight_store.turns import Turn
 
 from hindsight_recall.scoring import Hit
 
@@ -59,10 +62,28 @@ def to_kept(agent_id: str, kept: Kept) -> memory_pb2.Memory:
     return to_memory(agent_id, kept.memory, kept.use)
 
 
+def to_turn(turn: Turn) -> memory_pb2.Turn:
+    """A turn as a message."""
+    return memory_pb2.Turn(
+        role=f"TURN_ROLE_{turn.role.upper()}",
+        content=turn.content,
+        tool=turn.tool,
+        arguments=ParseDict(dict(turn.arguments), Struct()),
+        result=turn.result,
+        is_error=turn.is_error,
+        at=to_stamp(turn.at),
+        session_id=turn.session_id,
+        turn=turn.turn,
+        scope=turn.scope,
+    )
+
+
 def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
     """A hit as a message."""
+    is_turn = isinstance(hit.subject, Turn)
     return recall_pb2.Hit(
-        memory=to_kept(agent_id, hit.kept),
+        memory=None if is_turn else to_kept(agent_id, hit.subject),
+        turn=to_turn(hit.subject) if is_turn else None,
         rank=rank,
         similarity=hit.similarity,
         final_score=hit.final_score,
@@ -70,6 +91,15 @@ def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
         findings=[recall_pb2.Finding(channel=f"CHANNEL_{f.channel.upper()}", rank=f.rank, score=f.score) for f in hit.findings],
         contributions=[recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in hit.contributions],
     )
+
+
+def read_zone(name: str) -> tzinfo:
+    """A caller's time zone; empty is UTC."""
+    checks.check_text("time_zone", name, max_chars=64)
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidField("time_zone", "give an IANA name such as Asia/Shanghai or Europe/Berlin") from None
 
 
 def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Any = ()) -> Selection:
