@@ -1,6 +1,7 @@
 """The client: one object for an agent's memory, over gRPC."""
 
 import asyncio
+import copy
 import json
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -74,6 +75,14 @@ class Hindsight:
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
+
+    def with_key(self, api_key: str, *, timeout_s: float | None = None) -> Self:
+        """The same connection under another key, and another timeout where one is given; closing it closes nothing."""
+        other = copy.copy(self)
+        other._metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        other._timeout_s = timeout_s or self._timeout_s
+        other._channels = []
+        return other
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,1 +1,1 @@
-"""Turns agents tool calls into gRPC calls."""
+"""Turns agents' tool calls into gRPC calls."""

@@ -1,0 +1,134 @@
+"""The edge's process: HTTP by default, standard input and output with --stdio."""
+
+import argparse
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import structlog
+import uvicorn
+import uvloop
+from hindsight_memory import Hindsight
+from hindsight_runtime.errors import StartFailed
+from hindsight_runtime.logs import configure_logs
+from hindsight_runtime.settings import load
+
+from hindsight_mcp_edge.access import Hosts, Keys
+from hindsight_mcp_edge.health import Health
+from hindsight_mcp_edge.server import Context, Edge
+from hindsight_mcp_edge.settings import EdgeSettings
+from hindsight_mcp_edge.stdio import serve_stdio
+from hindsight_mcp_edge.web import KEY_IN_SCOPE, Web
+
+log = structlog.get_logger()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, with the signals left to the process."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+
+def make_edge(settings: EdgeSettings, hindsight: Hindsight) -> Edge:
+    """The edge over a connection, each request with the key it carries."""
+    own_key = settings.api_key.get_secret_value()
+
+    def connect(context: Context) -> Hindsight:
+        key = context.request.scope[KEY_IN_SCOPE] if context.request is not None else ""
+        has_own = context.request is None or settings.auth == "off"
+        return hindsight.with_key(key or (own_key if has_own else ""))
+
+    return Edge(settings.tools, connect, log_content=settings.log_content)
+
+
+@asynccontextmanager
+async def open_web(settings: EdgeSettings) -> AsyncIterator[tuple[Web, Edge]]:
+    """The HTTP application, serving inside the block."""
+    addresses = {"ingest": settings.ingest_address, "recall": settings.recall_address, "embed": settings.embed_address}
+    async with _connection(settings) as hindsight, Health.open(addresses) as health:
+        edge = make_edge(settings, hindsight)
+        keys = Keys(hindsight) if settings.auth == "on" else None
+        web = Web(edge.make_server(), edge.calls, health, hosts=Hosts(tuple(settings.hosts)), keys=keys)
+        async with web.sessions.run():
+            yield web, edge
+
+
+def _connection(settings: EdgeSettings) -> Hindsight:
+    return Hindsight(ingest_address=settings.ingest_address, recall_address=settings.recall_address)
+
+
+async def _serve_http(settings: EdgeSettings, stop: asyncio.Event) -> None:
+    listener = _listen(settings.host, settings.port)
+    async with open_web(settings) as (web, edge), asyncio.TaskGroup() as tasks:
+        config = uvicorn.Config(
+            web,
+            lifespan="off",
+            ws="none",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=int(settings.grace_s) + 1,
+        )
+        server = _Server(config)
+        serving = tasks.create_task(server.serve([listener]))
+        log.info("serving", host=settings.host, port=listener.getsockname()[1], auth=settings.auth)
+        await stop.wait()
+        log.info("draining")
+        server.should_exit = True
+        await edge.calls.wait_idle(settings.grace_s)
+        web.end_streams()
+        await serving
+    log.info("stopped")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        raise StartFailed(f"cannot listen on {host}:{port}: {error}; set HINDSIGHT_EDGE_PORT or HINDSIGHT_HOST") from None
+    return listener
+
+
+async def _serve_stdio(settings: EdgeSettings, stop: asyncio.Event) -> None:
+    if not settings.api_key.get_secret_value() and settings.auth == "on":
+        log.warning("key is missing", remedy="set HINDSIGHT_API_KEY in the env of the client's configuration")
+    async with _connection(settings) as hindsight:
+        edge = make_edge(settings, hindsight)
+        await serve_stdio(edge.make_server(), edge.calls, stop=stop, grace_s=settings.grace_s)
+    log.info("stopped: standard input ended" if not stop.is_set() else "stopped")
+
+
+async def _run(settings: EdgeSettings, *, stdio: bool) -> None:
+    configure_logs("mcp-edge", settings.log_level)
+    logging.getLogger("mcp").setLevel(logging.ERROR)  # its warnings quote what clients sent
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await (_serve_stdio if stdio else _serve_http)(settings, stop)
+
+
+def main() -> None:
+    """Command line: hindsight-mcp-edge."""
+    parser = argparse.ArgumentParser(prog="hindsight-mcp-edge", description="MCP for hindsight, a memory server for agents.")
+    parser.add_argument("--stdio", action="store_true", help="serve one client on standard input and output")
+    stdio = parser.parse_args().stdio
+    settings = load(EdgeSettings)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_run(settings, stdio=stdio))
+    except StartFailed as error:
+        sys.exit(f"hindsight-mcp-edge: {error}")
+
+
+if __name__ == "__main__":
+    main()

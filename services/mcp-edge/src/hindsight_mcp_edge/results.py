@@ -1,0 +1,154 @@
+"""What the client returns as the structured content of tools, and the schemas of it."""
+
+from datetime import datetime
+from typing import Any
+
+from hindsight_memory import Answer, Hit, Memory, Source, WriteResult
+
+from hindsight_mcp_edge import texts
+
+DIGITS = 4
+
+_TEXT, _NUMBER, _INTEGER, _FLAG = ({"type": kind} for kind in ("string", "number", "integer", "boolean"))
+_TEXTS = {"type": "array", "items": _TEXT}
+
+
+def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [name for name in properties if name not in optional]}
+
+
+_ADJUSTMENT = _object({"field": _TEXT, "asked": _NUMBER, "stored": _NUMBER})
+WRITTEN = _object(
+    {
+        "outcome": {**_TEXT, "description": "created, updated, superseded, conflict, quarantined, working or rejected"},
+        "id": _TEXT,
+        "revision": _INTEGER,
+        "adjustments": {"type": "array", "items": _ADJUSTMENT, "description": "what was lowered to what the source may claim"},
+        "reason": _TEXT,
+        "field": _TEXT,
+        "detail": _TEXT,
+    },
+    optional=("reason", "field", "detail"),
+)
+_HIT = _object(
+    {
+        **dict.fromkeys(("id", "key", "query", "value"), _TEXT),
+        **dict.fromkeys(("importance", "confidence", "similarity", "final_score"), _NUMBER),
+        **{"kind": _TEXT, "scope": _TEXT, "tags": _TEXTS, "source": _TEXT, "valid_from": _TEXT, "created_at": _TEXT},
+        "revision": _INTEGER,
+        "is_core": _FLAG,
+        "why": {**_TEXT, "description": "the channels that found it, and what its similarity is made of"},
+    }
+)
+FOUND = _object(
+    {
+        "memories": {"type": "array", "items": _HIT},
+        "count": _INTEGER,
+        "more": {**_FLAG, "description": "tag mode: there are more than top_k"},
+        "degraded": _FLAG,
+        "missing_channels": _TEXTS,
+        "hint": _TEXT,
+    },
+    optional=("hint",),
+)
+FORGOTTEN = _object(
+    {
+        "outcome": {**_TEXT, "description": "forgotten, or declined by the user"},
+        "mode": _TEXT,
+        "count": _INTEGER,
+        "memory_ids": _TEXTS,
+    }
+)
+
+
+def from_written(result: WriteResult) -> dict[str, Any]:
+    """What became of a memory."""
+    written = {
+        "outcome": result.outcome,
+        "id": result.memory_id,
+        "revision": result.revision,
+        "adjustments": [{"field": a.field, "asked": a.asked, "stored": a.stored} for a in result.adjustments],
+    }
+    return written | {name: text for name in ("reason", "field", "detail") if (text := getattr(result, name))}
+
+
+def from_answer(answer: Answer) -> dict[str, Any]:
+    """The hits with their reasons."""
+    found: dict[str, Any] = {
+        "memories": [_from_hit(hit) for hit in answer.hits],
+        "count": len(answer.hits),
+        "more": bool(answer.next_page_token),
+        "degraded": bool(answer.missing_channels),
+        "missing_channels": list(answer.missing_channels),
+    }
+    hints = [texts.DEGRADED] * bool(answer.missing_channels) + [texts.NOTHING_FOUND] * (not answer.hits)
+    return found | ({"hint": " ".join(hints)} if hints else {})
+
+
+def _from_hit(hit: Hit) -> dict[str, Any]:
+    memory = hit.memory
+    return {
+        **_content(memory),
+        "similarity": round(hit.similarity, DIGITS),
+        "final_score": round(hit.final_score, DIGITS),
+        "why": explain(hit),
+    }
+
+
+def from_memory(memory: Memory) -> dict[str, Any]:
+    """A whole memory."""
+    moments = {
+        name: to_text(moment)
+        for name in ("valid_to", "known_from", "expires_at", "last_hit_at")
+        if (moment := getattr(memory, name)) is not None
+    }
+    return {
+        **_content(memory),
+        "agent_id": memory.agent_id,
+        "status": memory.status,
+        "metadata": dict(memory.metadata),
+        "hit_count": memory.hit_count,
+        "derived_from": list(memory.derived_from),
+        **moments,
+    }
+
+
+def _content(memory: Memory) -> dict[str, Any]:
+    return {
+        **{name: getattr(memory, name) for name in ("id", "key", "query", "value")},
+        "importance": round(memory.importance, DIGITS),
+        "confidence": round(memory.confidence, DIGITS),
+        "kind": memory.kind,
+        "scope": memory.scope,
+        "tags": list(memory.tags),
+        "source": from_source(memory.source),
+        "valid_from": to_text(memory.valid_from),
+        "created_at": to_text(memory.created_at),
+        "revision": memory.revision,
+        "is_core": memory.is_core,
+    }
+
+
+def explain(hit: Hit) -> str:
+    """Why a hit is where it is, in one line."""
+    found = [
+        f"{f.channel} rank {f.rank} (score {f.score:.3g})" if f.rank else f"{f.channel} below its list (score {f.score:.3g})"
+        for f in hit.findings
+    ]
+    summands = [f"{c.feature} {c.value:.3g} x {c.weight:.3g}" for c in hit.contributions]
+    made_of = f" = {' + '.join(summands)}" if summands else ""
+    return (
+        f"found by {', '.join(found) or 'the filter'}; similarity {hit.similarity:.3g}{made_of}; "
+        f"importance now {hit.effective_importance:.3g}"
+    )
+
+
+def from_source(source: Source) -> str:
+    """A source in its text form: "user session:abc turn:7"."""
+    parts = (source.kind, source.session_id and f"session:{source.session_id}", source.turn is not None and f"turn:{source.turn}")
+    return " ".join(part for part in parts if part)
+
+
+def to_text(moment: datetime) -> str:
+    """A moment in RFC 3339."""
+    return moment.isoformat().replace("+00:00", "Z")

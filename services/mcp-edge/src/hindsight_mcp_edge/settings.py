@@ -1,0 +1,58 @@
+"""The edge's settings, from the environment."""
+
+from hindsight_runtime.settings import ServerSettings
+from pydantic import Field, SecretStr, field_validator
+
+from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS
+from hindsight_mcp_edge.tool import Tool
+
+TOOLSETS = {"memory": MEMORY_TOOLS}
+PLANNED_TOOLSETS = ("remember", "experience", "session", "desk")
+DEFAULT_TOOLSETS = ("memory", "session")  # as far as they exist
+
+
+class EdgeSettings(ServerSettings):
+    """What the edge needs beside what every server needs."""
+
+    port: int = Field(8080, ge=0, le=65_535, validation_alias="HINDSIGHT_EDGE_PORT")
+    ingest_address: str = "127.0.0.1:50051"
+    recall_address: str = "127.0.0.1:50052"
+    embed_address: str = "127.0.0.1:50053"  # for /health only
+    api_key: SecretStr = SecretStr("")  # of a stdio client, and of HTTP requests without one where authentication is off
+    toolsets: str = ",".join(name for name in DEFAULT_TOOLSETS if name in TOOLSETS)
+    allowed_hosts: str = ""  # comma list, each with or without a port, beside the loopback names
+    log_content: bool = False
+
+    @field_validator("toolsets")
+    @classmethod
+    def _know_toolsets(cls, text: str) -> str:
+        names = _split(text)
+        for name in names:
+            if name not in TOOLSETS:
+                problem = "does not exist yet" if name in PLANNED_TOOLSETS else "is unknown"
+                raise ValueError(f"tool set {name!r} {problem}; there are: {', '.join(TOOLSETS)}")
+        if not names:
+            raise ValueError(f"name at least one tool set; there are: {', '.join(TOOLSETS)}")
+        return text
+
+    @field_validator("api_key")
+    @classmethod
+    def _key_fits_header(cls, key: SecretStr) -> SecretStr:
+        text = key.get_secret_value().strip()
+        if not (text.isascii() and text.isprintable()):
+            raise ValueError("not a key: it has characters that no key has")
+        return SecretStr(text)
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools of the chosen sets, in order."""
+        return [tool for name in dict.fromkeys(_split(self.toolsets)) for tool in TOOLSETS[name]]
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names under which the edge may be reached, beside loopback."""
+        return _split(self.allowed_hosts)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
