@@ -17,6 +17,11 @@ from hindsight_runtime.serving import Service, serving
 @pytest.fixture(scope="session")
 async def embed_address(embed_token: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """The address of a real embed service with the fake model."""
+    async for address in serve_fake_embedder(embed_token, tmp_path_factory):
+        yield address
+
+
+async def serve_fake_embedder(embed_token: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     model = FakeModel(window_tokens=512, pass_tokens=8192)
     async with AsyncExitStack() as stack:
         batcher = await stack.enter_async_context(Batcher(model, threads=1, queue_tokens=131_072))

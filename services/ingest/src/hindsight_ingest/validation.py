@@ -100,6 +100,7 @@ def read_candidate(field: str, memory: memory_pb2.NewMemory, principal: Principa
         expires_at=expires_at,
         derived_from=tuple(checks.check_id(f"{field}.derived_from[{i}]", text) for i, text in enumerate(memory.derived_from)),
         adjustments=lowered,
+        path=field,
     )
 
 

@@ -1,5 +1,6 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
 MAX_REVISION = 2**31 - 1
+REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 
 
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
@@ -87,9 +89,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         principal, agent_id = _reader(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
-        if (request.page_token and not request.page_token.isascii()) or not (request.page_token or "1").isdigit():
+        if request.page_token and not REVISION_TOKEN.fullmatch(request.page_token):
             raise InvalidField("page_token", "give the token as it was returned")
-        before = min(int(request.page_token[:10] or MAX_REVISION), MAX_REVISION)
+        before = min(int(request.page_token or MAX_REVISION), MAX_REVISION)
         async with reading(self._pool, principal.tenant_id) as reader:
             bank_id = await reader.find_bank(principal.tenant_id, agent_id)
             await _get(reader, bank_id, memory_id, principal)
@@ -109,7 +111,7 @@ def _reader(request: Any) -> tuple[Principal, str]:
     """The caller and the agent whose memories it reads."""
     principal = caller()
     principal.require("read")
-    checks.check_text("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+    checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
     return principal, principal.resolve_agent(request.agent_id)
 
 
