@@ -4,7 +4,6 @@ With a running hindsight: HINDSIGHT_API_KEY, HINDSIGHT_INGEST_ADDRESS and HINDSI
 """
 
 import asyncio
-import os
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -69,11 +68,7 @@ class System:
         self._bank = ""
 
     async def _connect(self) -> Hindsight:
-        return Hindsight(
-            api_key=os.environ["HINDSIGHT_API_KEY"],
-            ingest_address=os.environ.get("HINDSIGHT_INGEST_ADDRESS", "127.0.0.1:50051"),
-            recall_address=os.environ.get("HINDSIGHT_RECALL_ADDRESS", "127.0.0.1:50052"),
-        )
+        return Hindsight.from_environment()
 
     def reset(self, bank: str) -> None:
         """Turn to another bank; the others stay, so that a leak would show."""

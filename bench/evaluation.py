@@ -51,7 +51,8 @@ def load_sample() -> list[Bank]:
 def load_shared(folder: Path, name: str) -> list[Bank]:
     """A set beside the scorer retrieval_eval.py in a folder; it is read with the scorer's own loader."""
     spec = importlib.util.spec_from_file_location("retrieval_eval", folder / "retrieval_eval.py")
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     scorer = importlib.util.module_from_spec(spec)
     sys.modules["retrieval_eval"] = scorer
     spec.loader.exec_module(scorer)

@@ -26,7 +26,17 @@ INTEGERS = (0, 1, -1, 2, 5, 200, 201, 1000, 1001, 32767, 65536, 2**31 - 1, -(2**
 SECONDS = (0, -1, 253402300799, 253402300800, -62135596800, -62135596801, 2**63 - 1, -(2**63), 1_900_000_000, 2**53)
 NANOS = (0, 1, 999, 999_999_999, 1_000_000_000, -1, -(2**31), 2**31 - 1)
 ENUMS = (0, 1, 2, 3, 7, 8, 99, -1, 2**31 - 1, -(2**31))
-IDS = ("", "x", "0", str(UUID(int=0)), str(UUID(int=2**128 - 1)), "{" + "0" * 32 + "}", "urn:uuid:" + "f" * 32, "-" * 32, "١" * 32)
+IDS = (
+    "",
+    "x",
+    "0",
+    str(UUID(int=0)),
+    str(UUID(int=2**128 - 1)),
+    "{" + "0" * 32 + "}",
+    "urn:uuid:" + "f" * 32,
+    "-" * 32,
+    "١" * 32,
+)
 PAGE_TOKENS = (*IDS, "1", "-1", "0", "99999999999999999999", "²", "1e5", "9" * 4000, " 1", "+1", "1_0")
 LIMITS = {FieldDescriptor.CPPTYPE_INT32: 32, FieldDescriptor.CPPTYPE_UINT32: 32}
 WORDS = ("Ada", "likes", "green", "tea", "order", "E4471", "订单", "已发货", "不", "喜欢", "绿茶", "42", "new_ranking", "isn't")
@@ -119,7 +129,12 @@ class Forge:
             return
         field = rng.choice(message.DESCRIPTOR.fields)
         inner = getattr(message, field.name)
-        if field.message_type and not _is_map(field) and rng.random() < 0.7 and field.message_type.file.package != "google.protobuf":
+        if (
+            field.message_type
+            and not _is_map(field)
+            and rng.random() < 0.7
+            and field.message_type.file.package != "google.protobuf"
+        ):
             if field.is_repeated:
                 self._spoil(rng, rng.choice(inner) if inner else inner.add())
             else:

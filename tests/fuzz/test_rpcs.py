@@ -90,14 +90,19 @@ async def make_target(services, embed_address, embed_token) -> AsyncIterator[Cal
         secrets.insert(0, secret)
     spare, _ = await services.operator.create_key(NewKey(tenant="acme"))
     async with writer:
-        memories = [NewMemory("drink", "Ada likes green tea.", scope="user:42"), NewMemory("订单状态", "订单17已发货", query="到了吗")]
+        memories = [
+            NewMemory("drink", "Ada likes green tea.", scope="user:42"),
+            NewMemory("订单状态", "订单17已发货", query="到了吗"),
+        ]
         known = [spare.id] + [r.memory_id for r in await writer.write_batch(memories)]
     addresses = {"ingest": services.ingest_address, "recall": services.recall_address, "embed": embed_address}
     channels = {name: grpc.aio.insecure_channel(address) for name, address in addresses.items()}
 
     def make(method: MethodDescriptor) -> Target:
         name = ADDRESSES[method.containing_service.name]
-        keys = {"AdminService": secrets[-1:], "EmbeddingService": [embed_token]}.get(method.containing_service.name, secrets[1:-1])
+        keys = {"AdminService": secrets[-1:], "EmbeddingService": [embed_token]}.get(
+            method.containing_service.name, secrets[1:-1]
+        )
         callers = [(("authorization", f"Bearer {key}"),) for key in keys]
         return Target(method, channels[name], callers, Forge(known))
 
@@ -199,7 +204,10 @@ def is_field(descriptor: Descriptor, path: str) -> bool:
 
 
 def _details(status: status_pb2.Status) -> dict[str, Any]:
-    details = {kind.DESCRIPTOR.name: kind() for kind in (error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo)}
+    details = {
+        kind.DESCRIPTOR.name: kind()
+        for kind in (error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo)
+    }
     for packed in status.details:
         packed.Unpack(details[packed.type_url.rpartition(".")[2]])
     return details
@@ -231,7 +239,9 @@ def _quotes(told: str, long: str) -> bool:
 
 
 def _odd_metadata(rng: random.Random) -> Metadata:
-    token = rng.choice(("", "x", "hs_", "hs_" + "x" * 43, "hs_" + "y" * 6000, "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "W1tb" * 1200 + ".e30.e30"))
+    token = rng.choice(
+        ("", "x", "hs_", "hs_" + "x" * 43, "hs_" + "y" * 6000, "a.b.c", "eyJhbGciOiJub25lIn0.e30.", "W1tb" * 1200 + ".e30.e30")
+    )
     scheme = rng.choice(("Bearer ", "bearer ", "Basic ", "", "Bearer   "))
     return rng.choice(((), (("authorization", scheme + token),), (("tenant", "acme"), ("x-tenant-id", "1"))))
 
@@ -244,5 +254,3 @@ async def _check_alive(target: Target) -> None:
         raw = target.forge.plausible(rng, target.method.input_type).SerializeToString()
         codes.add((await target.call(raw, target.callers[-1], 10)).code)
     assert codes & {0, grpc.StatusCode.NOT_FOUND.value[0], grpc.StatusCode.ABORTED.value[0]}
-
-

@@ -79,7 +79,9 @@ async def test_rings_of_derivations_batches_and_forgetting_do_not_lock_each_othe
 
 async def test_more_calls_than_connections_wait_their_turn(client: Hindsight):
     written = await client.write(MEMORY)
-    calls = [client.get(written.memory_id) if i % 2 else client.update(written.memory_id, {"importance": i / 200}) for i in range(200)]
+    calls = [
+        client.get(written.memory_id) if i % 2 else client.update(written.memory_id, {"importance": i / 200}) for i in range(200)
+    ]
     refusals = {e.reason for e in await asyncio.gather(*calls, return_exceptions=True) if isinstance(e, HindsightError)}
     assert refusals <= {"REVISION_MISMATCH"}
 

@@ -73,7 +73,11 @@ BAD: dict[str, dict[str, Any]] = {
     "WriteBatch": REQUEST | AGENT | {"memories": [[], [MEMORY] * 257]},
     "Update": REQUEST
     | AGENT
-    | {f: v for f, v in BAD_MEMORY.items() if f in ("key", "value", "kind", "importance", "confidence", "metadata", "expiresAt", "query")}
+    | {
+        f: v
+        for f, v in BAD_MEMORY.items()
+        if f in ("key", "value", "kind", "importance", "confidence", "metadata", "expiresAt", "query")
+    }
     | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
     "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
     "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
@@ -94,7 +98,13 @@ BAD: dict[str, dict[str, Any]] = {
     "DescribeCaller": {},
     "Recall": AGENT
     | {f"filter.{f}": v for f, v in BAD_FILTER.items()}
-    | {"query": ["", NUL, "x" * 8193], "mode": [UNKNOWN], "topK": [-1, 201], "relevanceFloor": [-0.1, 1.1, "NaN"], "pageToken": ["x", ID]},
+    | {
+        "query": ["", NUL, "x" * 8193],
+        "mode": [UNKNOWN],
+        "topK": [-1, 201],
+        "relevanceFloor": [-0.1, 1.1, "NaN"],
+        "pageToken": ["x", ID],
+    },
     "Get": AGENT | {"memoryId": ["", "x"]},
     "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,

@@ -65,7 +65,7 @@ def test_an_assertion_of_another_signer_or_too_long_a_life_is_refused():
     claims = jwt.decode(identity.sign_assertion(KEY, private), options={"verify_signature": False})
     long = jwt.encode(claims | {"iat": now, "exp": now + 3600}, _signer(private), algorithm="EdDSA")
     old = jwt.encode(claims | {"iat": now - 100, "exp": now - 50}, _signer(private), algorithm="EdDSA")
-    unsigned = jwt.encode(claims, None, algorithm="none")
+    unsigned = jwt.encode(claims, None, algorithm="none")  # pyright: ignore[reportArgumentType]
     for token in (identity.sign_assertion(KEY, other), long, old, unsigned, "", "a.b.c"):
         with pytest.raises(Unauthenticated):
             identity.verify_assertion(token, public)

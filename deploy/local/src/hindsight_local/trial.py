@@ -58,7 +58,7 @@ def free_ports(count: int) -> list[int]:
 async def running(environment: Mapping[str, str] | None = None) -> AsyncIterator[Instance]:
     """Start everything as `make run` does; yields when the self-check has passed."""
     home = Path(tempfile.mkdtemp(prefix="hindsight-trial-"))
-    ports = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
+    ports: dict[str, int] = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     settings = {f"HINDSIGHT_{name.upper()}_PORT": str(port) for name, port in ports.items()}
     env = {**os.environ, **settings, "HINDSIGHT_HOME": str(home), **(environment or {})}
     launcher = await asyncio.create_subprocess_exec(

@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import json
+import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
@@ -75,6 +76,15 @@ class Hindsight:
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """A client for HINDSIGHT_API_KEY, at HINDSIGHT_INGEST_ADDRESS and HINDSIGHT_RECALL_ADDRESS where they are set."""
+        return cls(
+            api_key=os.environ.get("HINDSIGHT_API_KEY", ""),
+            ingest_address=os.environ.get("HINDSIGHT_INGEST_ADDRESS", INGEST_ADDRESS),
+            recall_address=os.environ.get("HINDSIGHT_RECALL_ADDRESS", RECALL_ADDRESS),
+        )
 
     def with_key(self, api_key: str, *, timeout_s: float | None = None) -> Self:
         """The same connection under another key, and another timeout where one is given; closing it closes nothing."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -92,8 +91,7 @@ def revoke(key_id: str, tenant: Tenant = "") -> None:
 
 def _run(act: Callable[[Hindsight], Awaitable[Any]]) -> Any:
     async def connected() -> Any:
-        address = os.environ.get("HINDSIGHT_INGEST_ADDRESS", "127.0.0.1:50051")
-        async with Hindsight(api_key=os.environ.get("HINDSIGHT_API_KEY", ""), ingest_address=address) as client:
+        async with Hindsight.from_environment() as client:
             return await act(client)
 
     try:

@@ -35,8 +35,8 @@ class ServerSettings(BaseSettings):
     auth: Literal["on", "off"] = "on"
     assertion_public_key: str = ""  # Ed25519, base64url of 32 bytes; empty: assertions are refused
     log_level: Literal["debug", "info", "warning", "error"] = "info"
-    grace_s: float = Field(20.0, ge=0, le=600)  # for calls in flight at SIGTERM
-    max_calls: int = Field(512, ge=1)  # in flight at once
+    grace_s: float = Field(default=20.0, ge=0, le=600)  # for calls in flight at SIGTERM
+    max_calls: int = Field(default=512, ge=1)  # in flight at once
 
     @model_validator(mode="after")
     def _auth_off_on_loopback_only(self) -> Self:

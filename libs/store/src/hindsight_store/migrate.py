@@ -75,6 +75,8 @@ async def _ensure_roles(connection: asyncpg.Connection, passwords: Mapping[str, 
             if not (role == "hindsight_maintenance" and name.endswith("timeout")):
                 await connection.execute(f"ALTER ROLE {role} SET {name} = '{value}'")
     await connection.execute("ALTER ROLE hindsight_recall SET default_transaction_read_only = on")
+    # Until a table is analysed the planner expects one row of a bank and would join two banks row by row: 450 ms instead of 4.
+    await connection.execute("ALTER ROLE hindsight_recall SET enable_nestloop = off")
     await connection.execute("GRANT hindsight_maintenance TO CURRENT_USER")
     await connection.execute("GRANT USAGE, CREATE ON SCHEMA public TO hindsight_maintenance")
 

@@ -12,6 +12,10 @@ Connection = Any  # asyncpg's pool proxy; it has the methods of asyncpg.Connecti
 MAX_CONNECTIONS = 12
 CONNECT_TIMEOUT_S = 5.0
 ACQUIRE_TIMEOUT_S = 10.0
+ROLLBACK_TIMEOUT_S = 2.0
+# One message instead of two; the tenant is a number, so it cannot carry anything else.
+BEGIN_READING = "BEGIN READ ONLY; SET LOCAL app.tenant = '%d'"
+BEGIN_WRITING = "BEGIN; SET LOCAL app.tenant = '%d'"
 GONE = (
     asyncpg.PostgresConnectionError,
     asyncpg.CannotConnectNowError,
@@ -52,6 +56,7 @@ async def open_pool(dsn: str) -> AsyncIterator[asyncpg.Pool]:
             max_size=MAX_CONNECTIONS,
             timeout=CONNECT_TIMEOUT_S,
             init=_prepare,
+            reset=_keep,
             max_inactive_connection_lifetime=300,
         )
     except GONE as error:
@@ -64,6 +69,18 @@ async def open_pool(dsn: str) -> AsyncIterator[asyncpg.Pool]:
         pool.terminate()
 
 
+async def _keep(connection: Connection) -> None:
+    """Nothing to reset on release: all settings are local to a transaction, and no cursor or listener outlives one."""
+
+
+async def _roll_back(connection: Connection) -> None:
+    """End a failed transaction; a connection on which that fails is closed, so that the pool opens another."""
+    try:
+        await connection.execute("ROLLBACK", timeout=ROLLBACK_TIMEOUT_S)
+    except (*GONE, TimeoutError, asyncpg.PostgresError):
+        connection.terminate()
+
+
 @asynccontextmanager
 async def transaction(pool: asyncpg.Pool, tenant_id: int, *, readonly: bool) -> AsyncIterator[Connection]:
     """A transaction that sees one tenant's rows only, by row-level security. Committed at the end of the block.
@@ -73,13 +90,16 @@ async def transaction(pool: asyncpg.Pool, tenant_id: int, *, readonly: bool) -> 
             or others were in the way.
         TimeoutError: the statement took longer than the role's statement_timeout.
     """
+    begin = BEGIN_READING if readonly else BEGIN_WRITING
     try:
-        async with (
-            pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection,
-            connection.transaction(readonly=readonly),
-        ):
-            await connection.fetchval("SELECT set_config('app.tenant', $1, true)", str(tenant_id))
-            yield connection
+        async with pool.acquire(timeout=ACQUIRE_TIMEOUT_S) as connection:
+            await connection.execute(begin % int(tenant_id))
+            try:
+                yield connection
+            except BaseException:
+                await _roll_back(connection)
+                raise
+            await connection.execute("COMMIT")
     except asyncpg.QueryCanceledError:
         raise TimeoutError from None
     except (*GONE, *BUSY) as error:

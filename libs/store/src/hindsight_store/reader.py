@@ -64,23 +64,27 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
         SELECT m.memory_id, m.word_count, t.lexeme, cardinality(t.positions) AS count
         FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
         WHERE {SELECTED} AND m.words @@ $17::text::tsquery AND t.lexeme = ANY ($18)
-    ), selection AS (
+    ), selection AS MATERIALIZED (
         SELECT count(*) AS memories, coalesce(nullif(avg(m.word_count), 0), 1)::float8 AS mean_length
         FROM memories AS m WHERE {SELECTED}
-    ), wanted AS (
-        SELECT w.lexeme, w.weight, count(o.lexeme) AS frequency
-        FROM unnest($18::text[], $19::float8[]) AS w(lexeme, weight) LEFT JOIN occurrence AS o USING (lexeme)
-        GROUP BY w.lexeme, w.weight
-    ), best AS (
-        SELECT o.memory_id, sum(w.weight * ln(1 + (s.memories - w.frequency + 0.5) / (w.frequency + 0.5))
-            * o.count * 2.2 / (o.count + 1.2 * (0.25 + 0.75 * o.word_count / s.mean_length))) AS score
+    ), frequencies AS MATERIALIZED (
+        SELECT o.lexeme, count(*)::float8 AS frequency FROM occurrence AS o GROUP BY o.lexeme
+    ), wanted AS MATERIALIZED (
+        SELECT f.lexeme,
+            w.weight * 2.2::float8 * ln(1 + (s.memories - f.frequency + 0.5::float8) / (f.frequency + 0.5::float8)) AS worth
+        FROM frequencies AS f JOIN unnest($18::text[], $19::float8[]) AS w(lexeme, weight) USING (lexeme)
+        CROSS JOIN selection AS s
+    ), best AS MATERIALIZED (
+        SELECT o.memory_id,
+            sum(w.worth * o.count / (o.count + 0.3::float8 + 0.9::float8 * o.word_count / s.mean_length)) AS score
         FROM occurrence AS o JOIN wanted AS w USING (lexeme) CROSS JOIN selection AS s
         GROUP BY o.memory_id ORDER BY score DESC, o.memory_id LIMIT $20
     )
     SELECT (SELECT array_agg(memory_id ORDER BY score DESC, memory_id) FROM best) AS memory_ids,
         (SELECT array_agg(score ORDER BY score DESC, memory_id) FROM best) AS scores,
         (SELECT memories FROM selection) AS memories, (SELECT mean_length FROM selection) AS mean_length,
-        (SELECT array_agg(lexeme) FROM wanted) AS terms, (SELECT array_agg(frequency) FROM wanted) AS frequencies"""
+        (SELECT array_agg(lexeme) FROM frequencies) AS terms,
+        (SELECT array_agg(frequency::int) FROM frequencies) AS frequencies"""
 
 # "+ 0" keeps the planner from an approximate index: up to a few thousand rows the exact answer is as quick.
 NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $19) AS score
@@ -89,13 +93,15 @@ NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $19) AS score
     WHERE e.bank_id = $1 AND e.generation = $17 AND e.channel = $18 AND {SELECTED}
     ORDER BY (e.embedding <#> $19) + 0, e.memory_id LIMIT $20"""
 
+# Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids.
 FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
         -(content.embedding <#> $4) AS content_cosine, -(triggers.embedding <#> $4) AS trigger_cosine
-    FROM memories AS m {JOIN_USE}
-    LEFT JOIN embeddings AS content ON content.bank_id = m.bank_id AND content.generation = $3 AND content.channel = 'content'
-        AND content.memory_id = m.memory_id AND content.revision = m.revision
-    LEFT JOIN embeddings AS triggers ON triggers.bank_id = m.bank_id AND triggers.generation = $3 AND triggers.channel = 'trigger'
-        AND triggers.memory_id = m.memory_id AND triggers.revision = m.revision
+    FROM memories AS m
+    LEFT JOIN memory_use AS u ON u.bank_id = $1 AND u.memory_id = ANY ($2) AND u.memory_id = m.memory_id
+    LEFT JOIN embeddings AS content ON content.bank_id = $1 AND content.generation = $3 AND content.channel = 'content'
+        AND content.memory_id = ANY ($2) AND content.memory_id = m.memory_id AND content.revision = m.revision
+    LEFT JOIN embeddings AS triggers ON triggers.bank_id = $1 AND triggers.generation = $3 AND triggers.channel = 'trigger'
+        AND triggers.memory_id = ANY ($2) AND triggers.memory_id = m.memory_id AND triggers.revision = m.revision
     CROSS JOIN LATERAL (
         SELECT array_agg(t.lexeme) AS lexemes, array_agg(cardinality(t.positions)) AS counts
         FROM unnest(m.words) AS t(lexeme, positions, weights) WHERE t.lexeme = ANY ($5)
@@ -180,7 +186,7 @@ class Reader:
         arguments = (to_tsquery(wanted), list(wanted), list(wanted.values()), limit)
         row = await self._connection.fetchrow(LEXICAL, *_selection(bank_id, selection), *arguments)
         found = [Found(i, s) for i, s in zip(row["memory_ids"] or (), row["scores"] or (), strict=True)]
-        frequencies = dict(zip(row["terms"], row["frequencies"], strict=True))
+        frequencies: dict[str, int] = dict(zip(row["terms"] or (), row["frequencies"] or (), strict=True))
         return found, WordStatistics(row["memories"], row["mean_length"], frequencies)
 
     async def search_embeddings(

@@ -87,14 +87,17 @@ class Writer(Reader):
 
     async def ensure_bank(self, agent_id: str) -> int:
         """The bank of an agent, made if new."""
-        await self._connection.execute(CREATE_BANK, self._tenant_id, agent_id)
         bank_id = await self.find_bank(self._tenant_id, agent_id)
+        if bank_id is None:
+            await self._connection.execute(CREATE_BANK, self._tenant_id, agent_id)
+            bank_id = await self.find_bank(self._tenant_id, agent_id)
         assert bank_id is not None
         return bank_id
 
     async def lock(self, keys: Sequence[int]) -> None:
         """Wait until no other transaction holds any of these locks (64-bit numbers), and hold them until the end."""
-        await self._connection.execute(LOCK, keys)
+        if keys:
+            await self._connection.execute(LOCK, keys)
 
     async def find_request(self, bank_id: int, principal: str, request_id: str) -> PastRequest | None:
         """What a request id stands for, or None."""
@@ -117,7 +120,7 @@ class Writer(Reader):
 
     async def current(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, Memory]:
         """Current revisions by id; what does not exist is missing. Who changes one holds its lock first."""
-        rows = await self._connection.fetch(CURRENT, bank_id, memory_ids)
+        rows = await self._connection.fetch(CURRENT, bank_id, memory_ids) if memory_ids else ()
         return {row["memory_id"]: to_memory(row) for row in rows}
 
     async def current_by_key(self, bank_id: int, key: str, scope: str) -> list[Memory]:
@@ -131,11 +134,11 @@ class Writer(Reader):
 
     async def end_revisions(self, bank_id: int, ended: Sequence[tuple[UUID, int]], at: datetime) -> None:
         """End the record time of current revisions (id, revision)."""
-        await self._connection.executemany(END_REVISION, [(bank_id, i, r, at) for i, r in ended])
+        await self._repeat(END_REVISION, [(bank_id, i, r, at) for i, r in ended])
 
     async def insert(self, bank_id: int, memories: Sequence[Memory]) -> None:
         """Add revisions."""
-        await self._connection.executemany(INSERT_MEMORY, [self._row(bank_id, m) for m in memories])
+        await self._repeat(INSERT_MEMORY, [self._row(bank_id, m) for m in memories])
 
     async def insert_embeddings(self, bank_id: int, generation: int, embedded: Sequence[tuple[Memory, Embedded]]) -> None:
         """Add the embeddings of revisions."""
@@ -145,12 +148,18 @@ class Writer(Reader):
                 if vector is not None:
                     identity = (bank_id, generation, channel, memory.memory_id, memory.revision)
                     rows.append((*identity, self._tenant_id, HalfVector(vector)))
-        await self._connection.executemany(INSERT_EMBEDDING, rows)
+        await self._repeat(INSERT_EMBEDDING, rows)
 
     async def copy_embeddings(self, bank_id: int, copies: Sequence[tuple[Memory, int]]) -> None:
         """Give revisions the embeddings of an earlier revision of the same text."""
         rows = [(bank_id, memory.memory_id, earlier, memory.revision) for memory, earlier in copies]
-        await self._connection.executemany(COPY_EMBEDDINGS, rows)
+        await self._repeat(COPY_EMBEDDINGS, rows)
+
+    async def _repeat(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if len(rows) == 1:
+            await self._connection.execute(statement, *rows[0])
+        elif rows:
+            await self._connection.executemany(statement, rows)
 
     def _row(self, bank_id: int, m: Memory) -> tuple[Any, ...]:
         counts = terms(search_text(m.key, m.trigger, m.value))

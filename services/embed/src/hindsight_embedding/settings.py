@@ -13,18 +13,18 @@ from hindsight_embedding.packaged import MODEL_ID
 class EmbedSettings(ServerSettings):
     """Which model, where it is, and how much it is asked to do at once."""
 
-    port: int = Field(50053, ge=0, le=65535, validation_alias="HINDSIGHT_EMBED_PORT")
+    port: int = Field(default=50053, ge=0, le=65535, validation_alias="HINDSIGHT_EMBED_PORT")
     embed_token: SecretStr = SecretStr("")  # the callers' shared bearer token
-    embedding_model: str = Field(MODEL_ID, min_length=1, validation_alias=either("EMBEDDING_MODEL"))
+    embedding_model: str = Field(default=MODEL_ID, min_length=1, validation_alias=either("EMBEDDING_MODEL"))
     embedding_calibration: str = ""  # "floor,span,duplicate", for a model whose cosines were measured
     embedding_url: str = "https://api.openai.com/v1"  # of an OpenAI-compatible endpoint
     embedding_api_key: SecretStr = SecretStr("")
-    embedding_window_tokens: int = Field(8191, ge=16)  # of the endpoint's model
-    hf_hub_offline: bool = Field(True, validation_alias="HF_HUB_OFFLINE")  # false: may download a model once
+    embedding_window_tokens: int = Field(default=8191, ge=16)  # of the endpoint's model
+    hf_hub_offline: bool = Field(default=True, validation_alias="HF_HUB_OFFLINE")  # false: may download a model once
     model_dir: Path = Path("~/.cache/hindsight/models")
-    embed_threads: int = Field(1, ge=1, le=64)  # forward passes at once
-    embed_queue_tokens: int = Field(131_072, ge=20_000)  # per role; half a minute of one thread
-    embed_cache_entries: int = Field(20_000, ge=0)
+    embed_threads: int = Field(default=1, ge=1, le=64)  # forward passes at once
+    embed_queue_tokens: int = Field(default=131_072, ge=20_000)  # per role; half a minute of one thread
+    embed_cache_entries: int = Field(default=20_000, ge=0)
 
     @model_validator(mode="after")
     def _token_unless_auth_is_off(self) -> Self:

@@ -103,7 +103,6 @@ class Changes:
                     raise NotFound("no such memory")
             else:
                 key, scope = place
-                await writer.lock([lock_key(bank_id, scope, key)])
                 found = [m.memory_id for m in await writer.current_by_key(bank_id, key, scope)]
                 await writer.lock([lock_key(bank_id, i) for i in found])
                 locked = (await writer.current(bank_id, found)).values()
@@ -111,7 +110,8 @@ class Changes:
             await self._write(writer, bank_id, call, *((_forgotten(m, mode), m.revision) for m in memories))
             return [Result("updated", i) for i in sorted(m.memory_id for m in memories)]
 
-        return [r.memory_id for r in await self._pipeline.change(call, make) if r.memory_id]
+        places = [(place[1], place[0])] if memory_id is None else []
+        return [r.memory_id for r in await self._pipeline.change(call, make, places) if r.memory_id]
 
     async def _read(self, call: Call, memory_id: UUID) -> Memory:
         async with reading(self._pool, call.principal.tenant_id) as reader:

@@ -1,7 +1,7 @@
 """The one way in: validate → guard → embed → duplicates → commit. Every path that writes goes through here."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ import asyncpg
 from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import BatchRejected, DependencyUnavailable, FieldViolation, InvalidField, RequestIdReused
 from hindsight_runtime.identity import Principal
+from hindsight_store.banks import KnownBanks
 from hindsight_store.records import Embedded, Generation, Memory
 from hindsight_store.writer import PastRequest, Writer, writing
 
@@ -75,6 +76,9 @@ class Verdict:
     reason: str = ""
 
 
+Make = Callable[[Writer, int], Awaitable[list[Result]]]
+
+
 class Guard(Protocol):
     """Decides whether a candidate may become a memory."""
 
@@ -119,6 +123,7 @@ class Pipeline:
         self.generation = generation.generation
         self._guard = guard
         self.clock = clock
+        self._banks = KnownBanks()
 
     async def write(
         self, call: Call, checked: Sequence[Candidate | InvalidField], *, all_or_nothing: bool = False
@@ -149,7 +154,7 @@ class Pipeline:
                 _require_all(known)
             return await self._commit(writer, bank_id, call, known)
 
-        return await self.change(call, make)
+        return await self.change(call, make, {(c.scope, c.key) for c in accepted})
 
     async def embed(self, texts: Sequence[tuple[str, str]]) -> list[Embedded]:
         """Embed (content, trigger) pairs, in order."""
@@ -169,21 +174,32 @@ class Pipeline:
             bank_id = await writer.find_bank(call.principal.tenant_id, call.agent_id)
             return None if bank_id is None else await self._past(writer, bank_id, call)
 
-    async def change(self, call: Call, make: Callable[[Writer, int], Any]) -> list[Result]:
-        """Make a change once: in one transaction with the record of its request id, or the answer it had before."""
+    async def change(self, call: Call, make: Make, places: Iterable[tuple[str, str]] = ()) -> list[Result]:
+        """Make a change once: in one transaction with the record of its request id, or the answer it had before.
+
+        Meanwhile no other change touches the places, (scope, key) each.
+        """
         async with writing(self._pool, call.principal.tenant_id) as writer:
-            bank_id = await writer.ensure_bank(call.agent_id)
+            bank_id = await self._ensure_bank(writer, call)
+            locks = [lock_key(bank_id, scope, key) for scope, key in places]
             if call.request_id:
-                await writer.lock([lock_key(bank_id, "request", call.principal.key_id, call.request_id)])
-                past = await self._past(writer, bank_id, call)
-                if past is not None:
-                    return past
+                locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))
+            await writer.lock(locks)
+            past = await self._past(writer, bank_id, call) if call.request_id else None
+            if past is not None:
+                return past
             results = await make(writer, bank_id)
             if call.request_id:
                 outcome = {"results": [r.to_json() for r in results]}
                 past_request = PastRequest(call.content_hash, outcome)
                 await writer.record_request(bank_id, call.principal.key_id, call.request_id, past_request)
+        self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
         return results
+
+    async def _ensure_bank(self, writer: Writer, call: Call) -> int:
+        """The agent's bank, which never changes once it is committed."""
+        known = self._banks.get(call.principal.tenant_id, call.agent_id)
+        return known if known is not None else await writer.ensure_bank(call.agent_id)
 
     async def _past(self, writer: Writer, bank_id: int, call: Call) -> list[Result] | None:
         past = await writer.find_request(bank_id, call.principal.key_id, call.request_id)
@@ -195,7 +211,6 @@ class Pipeline:
 
     async def _commit(self, writer: Writer, bank_id: int, call: Call, entries: Sequence[Entry]) -> list[Result]:
         accepted = [e for e in entries if not isinstance(e, InvalidField)]
-        await writer.lock([lock_key(bank_id, c.scope, c.key) for c, _ in accepted])
         twins = [await self._find_twin(writer, bank_id, c, vectors) for c, vectors in accepted]
         found = [t for t in twins if t]
         await writer.lock([lock_key(bank_id, i) for i in found])

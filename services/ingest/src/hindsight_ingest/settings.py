@@ -7,8 +7,8 @@ from pydantic import Field
 class IngestSettings(ServerSettings):
     """What ingest needs beside what every service needs."""
 
-    port: int = Field(50051, validation_alias="HINDSIGHT_INGEST_PORT")
+    port: int = Field(default=50051, validation_alias="HINDSIGHT_INGEST_PORT")
     database_url: str = Field(validation_alias=either("DATABASE_URL"))  # as the role hindsight_ingest
-    redis_url: str = Field("", validation_alias=either("REDIS_URL"))
+    redis_url: str = Field(default="", validation_alias=either("REDIS_URL"))
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""

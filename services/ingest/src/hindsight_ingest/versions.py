@@ -16,6 +16,7 @@ from hindsight_ingest.duplicates import sense
 
 T = TypeVar("T", bound=Hashable)
 
+
 def new_memory(candidate: Candidate, *, principal: str, status: str, now: datetime) -> Memory:
     """The first revision of a candidate."""
     return Memory(

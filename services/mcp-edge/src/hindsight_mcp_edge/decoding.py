@@ -8,7 +8,8 @@ import pydantic_core
 
 DEEPEST = 64  # far above what any argument may have, below where parsers give up
 _SUSPICIOUS = re.compile(rb"\\u[dD][89a-fA-F]")
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+MAX_BYTES = 2**20  # no larger message is mended, since that takes a second for every few megabytes
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)  # in one pass, also where a text never ends
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -17,7 +18,8 @@ def mend(body: bytes) -> bytes:
 
     What is valid, and what is no JSON at all, stays as it is.
     """
-    if not _SUSPICIOUS.search(body) and body.count(b"[") + body.count(b"{") <= DEEPEST:
+    is_plain = not _SUSPICIOUS.search(body) and body.count(b"[") + body.count(b"{") <= DEEPEST
+    if is_plain or len(body) > MAX_BYTES:
         return body
     try:
         pydantic_core.from_json(body)

@@ -4,11 +4,13 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 MAX_DEPTH = 16
 SAFE_INTEGER = 2**53  # above it a number loses digits on its way
 SHOWN_CHARS = 64
+UNKNOWN_NAMES = 8  # at most so many are named
 ARTICLES = {
     "string": "a text",
     "number": "a number",
@@ -77,7 +79,8 @@ def read_arguments(fields: Sequence[Field], arguments: Mapping[str, Any]) -> dic
         Refused: naming every argument that is missing, unknown or not accepted.
     """
     known = {field.name: field for field in fields}
-    problems = {shown(name): _unknown(name, list(known)) for name in arguments if name not in known}
+    unknown = islice((name for name in arguments if name not in known), UNKNOWN_NAMES)
+    problems = {shown(name): _unknown(name, list(known)) for name in unknown}
     read: dict[str, Any] = {}
     for name, field in known.items():
         read[name] = arguments.get(name, field.default if field.is_filled_in else None)
@@ -127,13 +130,13 @@ def _wanted(field: Field) -> str:
 def _refuse(field: Field, path: str, value: Any) -> tuple[str, str] | None:
     """The path and the remedy, if the value is not accepted."""
     found = name_type(value)
-    fits = found == field.type or (found == "number" and field.type == "integer" and float(value).is_integer())
-    if found == "number" and not _is_finite(value):
+    if found == "number" and field.type in ("number", "integer") and not _is_finite(value):
         return path, f"give {_wanted(field)}; NaN and infinities are not allowed"
-    if not fits:
-        kind = "a number with a fraction" if found == "number" and field.type == "integer" else f"{_article(found)} {found}"
+    if found == "number" and field.type == "integer" and not float(value).is_integer():
+        return path, f"give {_wanted(field)}, got a fraction"
+    if found != field.type and (found, field.type) != ("number", "integer"):
         leave_out = "; or leave it out" if value is None and not field.required else ""
-        return path, f"give {_wanted(field)}, got {kind.replace('  ', ' ').strip()}{leave_out}"
+        return path, f"give {_wanted(field)}, got {_named(value)}{leave_out}"
     if field.type == "array":
         return _refuse_array(field, path, value)
     if field.type == "object":
@@ -146,8 +149,9 @@ def _refuse(field: Field, path: str, value: Any) -> tuple[str, str] | None:
     return None
 
 
-def _article(kind: str) -> str:
-    return {"null": "", "array": "an", "object": "an"}.get(kind, "a")
+def _named(value: Any) -> str:
+    kind = name_type(value)
+    return kind if value is None else f"{'an' if kind in ('array', 'object') else 'a'} {kind}"
 
 
 def _is_finite(value: float) -> bool:
@@ -166,7 +170,7 @@ def _refuse_array(field: Field, path: str, values: list[Any]) -> tuple[str, str]
         return path, f"give at most 64 texts, got {len(values):,}"
     for i, value in enumerate(values):
         if not isinstance(value, str):
-            return f"{path}[{i}]", f"give a text, got {_article(name_type(value))} {name_type(value)}".replace("  ", " ")
+            return f"{path}[{i}]", f"give a text, got {_named(value)}"
         if remedy := _refuse_text(field, value):
             return f"{path}[{i}]", remedy
     return None

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
@@ -100,17 +101,25 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve_stdio(settings: EdgeSettings, stop: asyncio.Event) -> None:
-    if not settings.api_key.get_secret_value() and settings.auth == "on":
-        log.warning("key is missing", remedy="set HINDSIGHT_API_KEY in the env of the client's configuration")
     async with _connection(settings) as hindsight:
         edge = make_edge(settings, hindsight)
         await serve_stdio(edge.make_server(), edge.calls, stop=stop, grace_s=settings.grace_s)
     log.info("stopped: standard input ended" if not stop.is_set() else "stopped")
 
 
+def _hold_standard_streams() -> None:
+    """Open what the caller closed of them, so that no connection gets one of their numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
 async def _run(settings: EdgeSettings, *, stdio: bool) -> None:
     configure_logs("mcp-edge", settings.log_level)
     logging.getLogger("mcp").setLevel(logging.ERROR)  # its warnings quote what clients sent
+    logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # so do its errors
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -122,6 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="hindsight-mcp-edge", description="MCP for hindsight, a memory server for agents.")
     parser.add_argument("--stdio", action="store_true", help="serve one client on standard input and output")
     stdio = parser.parse_args().stdio
+    _hold_standard_streams()
     settings = load(EdgeSettings)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

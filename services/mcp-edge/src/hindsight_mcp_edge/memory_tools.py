@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any, get_args
 
-import mcp_types as types
 from hindsight_memory import Filter, Hindsight, NewMemory, Source
 from hindsight_memory.types import ForgetMode, Kind, Mode
 
@@ -191,11 +190,10 @@ def read_source(text: str | None) -> Source | None:
     """
     parts: dict[str, str] = {}
     for word in (text or "").split():
-        name, colon, rest = word.partition(":")
-        slot = "kind" if word in SOURCES else name
-        if slot in parts or (slot != "kind" and (slot not in ("session", "turn") or not colon or not rest)):
+        name, _, rest = ("kind", "", word) if word in SOURCES else word.partition(":")
+        if name in parts or not rest or (name not in ("session", "turn") and word not in SOURCES):
             raise Refused({"source": _remedy(f"'{shown(word)}' does not fit")})
-        parts[slot] = word if slot == "kind" else rest
+        parts[name] = rest
     if not parts:
         return None
     turn = parts.get("turn")
@@ -252,39 +250,27 @@ def to_argument(field: str) -> str:
     return field
 
 
-def _hints(title: str, *, reads: bool = False, destroys: bool = False, repeats: bool = False) -> types.ToolAnnotations:
-    return types.ToolAnnotations(
-        title=title, read_only_hint=reads, destructive_hint=destroys, idempotent_hint=repeats, open_world_hint=False
-    )
-
-
 MEMORY_TOOLS = (
-    Tool("memory_write", "Remember 写入记忆", texts.WRITE, WRITE_FIELDS, results.WRITTEN, _hints("Remember 写入记忆"), write),
+    Tool("memory_write", "Remember 写入记忆", texts.WRITE, WRITE_FIELDS, results.WRITTEN, write),
     Tool(
         "memory_search",
         "Search memory 查询记忆",
         texts.SEARCH,
         SEARCH_FIELDS,
         results.FOUND,
-        _hints("Search memory 查询记忆", reads=True, repeats=True),
         search,
+        is_reading=True,
+        is_idempotent=True,
     ),
-    Tool(
-        "memory_update",
-        "Correct a memory 更正记忆",
-        texts.UPDATE,
-        UPDATE_FIELDS,
-        results.WRITTEN,
-        _hints("Correct a memory 更正记忆", destroys=True),
-        update,
-    ),
+    Tool("memory_update", "Correct a memory 更正记忆", texts.UPDATE, UPDATE_FIELDS, results.WRITTEN, update, is_destructive=True),
     Tool(
         "memory_forget",
         "Forget 忘记",
         texts.FORGET,
         FORGET_FIELDS,
         results.FORGOTTEN,
-        _hints("Forget 忘记", destroys=True, repeats=True),
         forget,
+        is_destructive=True,
+        is_idempotent=True,
     ),
 )

@@ -82,8 +82,8 @@ class Edge:
         if tool is None:
             known = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"unknown tool '{shown(params.name)}'; there are: {known}")
-        self._log_call(tool, given)
         try:
+            self._log_call(tool, given)
             content = await tool.act(self._connect(context), read_arguments(tool.fields, given), _confirm(context, params))
         except _Asks as asks:
             return types.InputRequiredResult(input_requests={ANSWER_NAME: _to_request(asks.question)})
@@ -136,8 +136,7 @@ def _confirm(context: Context, params: types.CallToolRequestParams) -> Callable[
         answer = (params.input_responses or {}).get(ANSWER_NAME)
         if isinstance(answer, types.ElicitResult):
             return answer.action == "accept"
-        capabilities = context.session.client_capabilities
-        if capabilities is None or capabilities.elicitation is None:
+        if not _can_ask(context.session.client_capabilities):
             return True
         if not context.session.can_send_request:
             raise _Asks(question)
@@ -148,6 +147,11 @@ def _confirm(context: Context, params: types.CallToolRequestParams) -> Callable[
         return asked.action == "accept"
 
     return confirm
+
+
+def _can_ask(capabilities: types.ClientCapabilities | None) -> bool:
+    ways = capabilities.elicitation if capabilities else None
+    return ways is not None and (ways.form is not None or ways.url is None)  # naming none means forms
 
 
 _QUESTION_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}  # accepting or declining is the whole answer

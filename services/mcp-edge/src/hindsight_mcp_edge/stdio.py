@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-import sys
 import threading
 from contextlib import suppress
+from typing import BinaryIO
 
 import anyio
 import mcp_types as types
@@ -17,6 +17,7 @@ from hindsight_mcp_edge.calls import Calls
 from hindsight_mcp_edge.decoding import mend
 
 READ_AHEAD = 64  # lines
+CHUNK_BYTES = 2**16
 
 
 async def serve_stdio(server: Server, calls: Calls, *, stop: asyncio.Event, grace_s: float) -> None:
@@ -67,26 +68,38 @@ def _read_lines() -> "asyncio.Queue[bytes]":
     """The lines of standard input, then an empty one. Read by a daemon thread, which no exit waits for."""
     loop, lines = asyncio.get_running_loop(), asyncio.Queue[bytes](READ_AHEAD)
 
-    def read() -> None:
+    def put(line: bytes) -> None:
+        asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
+
+    def read() -> None:  # without sys.stdin, whose lock a daemon thread must not hold when the process ends
+        rest = b""
         with suppress(RuntimeError):  # the loop is closed: nobody wants the line
-            while True:
-                line = sys.stdin.buffer.readline()
-                asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
-                if not line:
-                    return
+            while chunk := _read_chunk():
+                *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+                for line in whole:
+                    put(line + b"\n")
+            for line in (rest, b"") if rest else (b"",):
+                put(line)
 
     threading.Thread(target=read, name="stdin", daemon=True).start()
     return lines
 
 
+def _read_chunk() -> bytes:
+    try:
+        return os.read(0, CHUNK_BYTES)
+    except OSError:  # there is no standard input
+        return b""
+
+
 async def _write(messages: MemoryObjectReceiveStream[SessionMessage], wire: int) -> None:
-    with os.fdopen(wire, "wb") as pipe, suppress(BrokenPipeError):  # the client is gone
+    with suppress(BrokenPipeError), os.fdopen(wire, "wb") as pipe:  # the client is gone
         async with messages:
             async for message in messages:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await asyncio.to_thread(_put, pipe, line.encode() + b"\n")
 
 
-def _put(pipe, line: bytes) -> None:
+def _put(pipe: BinaryIO, line: bytes) -> None:
     pipe.write(line)
     pipe.flush()

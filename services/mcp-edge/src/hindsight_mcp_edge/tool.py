@@ -16,15 +16,17 @@ Act = Callable[[Hindsight, Arguments, Confirm], Awaitable[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `act` answers structured content that fits `output`."""
+    """One tool. `act` answers structured content that fits `output`; the flags are hints to clients."""
 
     name: str
     title: str
     description: str
     fields: Sequence[Field]
     output: Mapping[str, Any]
-    hints: types.ToolAnnotations
     act: Act
+    is_reading: bool = False
+    is_destructive: bool = False
+    is_idempotent: bool = False
 
     def definition(self) -> types.Tool:
         """What clients are told about it."""
@@ -34,5 +36,11 @@ class Tool:
             description=self.description,
             input_schema=to_schema(self.fields),
             output_schema=dict(self.output),
-            annotations=self.hints,
+            annotations=types.ToolAnnotations(
+                title=self.title,
+                read_only_hint=self.is_reading,
+                destructive_hint=self.is_destructive,
+                idempotent_hint=self.is_idempotent,
+                open_world_hint=False,
+            ),
         )

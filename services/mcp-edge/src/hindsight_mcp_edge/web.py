@@ -22,7 +22,7 @@ from hindsight_mcp_edge.health import Health
 
 STREAMABLE_PATH, SSE_PATH, MESSAGES_PATH, HEALTH_PATH = "/mcp", "/mcp/sse", "/mcp/messages", "/health"
 METHODS = {STREAMABLE_PATH: "POST", MESSAGES_PATH: "POST", SSE_PATH: "GET", HEALTH_PATH: "GET"}
-MAX_BODY_BYTES = 16 * 2**20  # so that what is too long for a field is told by the field's name
+MAX_BODY_BYTES = 4 * 2**20  # far above every field's limit, so that what is too long is mostly told by the field's name
 KEY_IN_SCOPE = "hindsight_key"
 RETRY_AFTER_S = 2
 

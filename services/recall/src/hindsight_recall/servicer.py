@@ -12,6 +12,7 @@ from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound
 from hindsight_runtime.identity import Principal, caller
+from hindsight_store.banks import KnownBanks
 from hindsight_store.reader import Reader, reading
 from hindsight_store.records import Kept, Use
 
@@ -36,6 +37,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     def __init__(self, pool: asyncpg.Pool, recaller: Recaller) -> None:
         self._pool = pool
         self._recaller = recaller
+        self._banks = KnownBanks()
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         """The memories that answer a query."""
@@ -69,8 +71,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         """One memory by its id."""
         principal, agent_id = _reader(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
+        bank_id = await self._find_bank(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
-            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
             kept = await _get(reader, bank_id, memory_id, principal)
         if kept.memory.status == "deleted":
             raise NotFound("no such memory")
@@ -82,8 +84,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         selection = wire.read_selection(request.filter, principal, self._recaller.clock(), request.statuses)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         after = _token(request)
+        bank_id = await self._find_bank(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
-            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
             page = [] if bank_id is None else await reader.page(bank_id, selection, after=after, limit=size + 1)
         memories = _fit([wire.to_kept(agent_id, kept) for kept in page[:size]])
         token = memories[-1].id if len(memories) < len(page) else ""
@@ -97,8 +99,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         if request.page_token and not REVISION_TOKEN.fullmatch(request.page_token):
             raise InvalidField("page_token", "give the token as it was returned")
         before = min(int(request.page_token or MAX_REVISION), MAX_REVISION)
+        bank_id = await self._find_bank(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
-            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
             await _get(reader, bank_id, memory_id, principal)
             revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
         fitting = _fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
@@ -108,8 +110,14 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         )
 
     async def _find_bank(self, principal: Principal, agent_id: str) -> int | None:
+        known = self._banks.get(principal.tenant_id, agent_id)
+        if known is not None:
+            return known
         async with reading(self._pool, principal.tenant_id) as reader:
-            return await reader.find_bank(principal.tenant_id, agent_id)
+            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
+        if bank_id is not None:
+            self._banks.remember(principal.tenant_id, agent_id, bank_id)
+        return bank_id
 
 
 def _reader(request: Any) -> tuple[Principal, str]:

@@ -7,7 +7,7 @@ from pydantic import Field
 class RecallSettings(ServerSettings):
     """What recall needs beside what every service needs."""
 
-    port: int = Field(50052, validation_alias="HINDSIGHT_RECALL_PORT")
+    port: int = Field(default=50052, validation_alias="HINDSIGHT_RECALL_PORT")
     database_url: str = Field(validation_alias=either("DATABASE_URL"))  # as the role hindsight_recall
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
