@@ -1,6 +1,7 @@
 """Values at the border of what is accepted are stored, found and given back."""
 
 import json
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -8,8 +9,17 @@ import pytest
 from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory
 from hindsight_runtime.embedder import Model
 
+from tests.fuzz.conftest import serve_fake_embedder
+
 FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC)
 VALUE_BYTES = 32 * 1024
+
+
+@pytest.fixture(scope="session")
+async def embed_address(embed_token: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """A fake model: values of the largest size cost seconds with a real one."""
+    async for address in serve_fake_embedder(embed_token, tmp_path_factory):
+        yield address
 
 
 async def test_the_first_and_the_last_moment_come_back(client: Hindsight):
@@ -69,7 +79,7 @@ async def test_a_page_of_large_memories_ends_early_and_none_is_lost(client: Hind
     monkeypatch.setattr(servicer, "PAGE_BYTES", 100_000)
     ids = []
     for number in range(12):
-        ids.append((await client.write(NewMemory(f"k{number}", "x " * 15_000))).memory_id)
+        ids.append((await client.write(NewMemory(f"k{number}", "x" * 30_000))).memory_id)
     for number in range(5):
         await client.update(ids[0], {"importance": number / 10})
     assert [m.id async for m in client.list()] == ids
