@@ -127,7 +127,7 @@ class Forge:
         """Replace one field, at any depth."""
         if not message.DESCRIPTOR.fields:
             return
-        field = rng.choice(message.DESCRIPTOR.fields)
+        field: Any = rng.choice(message.DESCRIPTOR.fields)
         inner = getattr(message, field.name)
         if (
             field.message_type
@@ -144,7 +144,7 @@ class Forge:
             message.ClearField(field.name)
             self._set(rng, message, field, lambda r, f: self._hostile_value(r, f, 1))
 
-    def _set(self, rng: random.Random, message: Message, field: FieldDescriptor, make: Callable[..., Any]) -> None:
+    def _set(self, rng: random.Random, message: Message, field: Any, make: Callable[..., Any]) -> None:
         if _is_map(field):
             value_field = field.message_type.fields_by_name["value"]
             for _ in range(rng.choice((0, 1, 3))):

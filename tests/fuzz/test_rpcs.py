@@ -58,7 +58,7 @@ class Target:
         try:
             await invoke(raw, metadata=metadata, timeout=timeout_s)
         except grpc.aio.AioRpcError as error:
-            trailing = dict(error.trailing_metadata() or ())
+            trailing: dict[str, Any] = dict(error.trailing_metadata() or ())
             status = status_pb2.Status.FromString(trailing.get("grpc-status-details-bin", b""))
             status.code, status.message = error.code().value[0], error.details() or ""
             return status
@@ -85,8 +85,14 @@ async def make_target(services, embed_address, embed_token) -> AsyncIterator[Cal
     """Makes a target of a method, with memories and keys there to be found."""
     writer = await services.connect(NewKey(tenant="acme", default_agent_id="ada", agent_ids=["ada", "bob"]))
     secrets = [services.database.operator_key]
-    for limits in ({}, {"scopes": ["user:*"]}, {"scopes": ["user:42"], "sources": ["inference"]}, {"rights": ["read"]}):
-        _, secret = await services.operator.create_key(NewKey(tenant="acme", default_agent_id="ada", **limits))
+    limits: list[dict[str, Any]] = [
+        {},
+        {"scopes": ["user:*"]},
+        {"scopes": ["user:42"], "sources": ["inference"]},
+        {"rights": ["read"]},
+    ]
+    for limited in limits:
+        _, secret = await services.operator.create_key(NewKey(tenant="acme", default_agent_id="ada", **limited))
         secrets.insert(0, secret)
     spare, _ = await services.operator.create_key(NewKey(tenant="acme"))
     async with writer:
@@ -247,7 +253,8 @@ def _odd_metadata(rng: random.Random) -> Metadata:
 
 
 async def _check_alive(target: Target) -> None:
-    answer = await health_pb2_grpc.HealthStub(target.channel).Check(health_pb2.HealthCheckRequest(), timeout=5)
+    health: Any = health_pb2_grpc.HealthStub(target.channel)
+    answer = await health.Check(health_pb2.HealthCheckRequest(), timeout=5)
     assert answer.status == health_pb2.HealthCheckResponse.SERVING
     rng, codes = random.Random(SEED), set()
     for _ in range(20):

@@ -19,10 +19,31 @@ CASES = int(os.environ.get("FUZZ_CASES", "10000")) // 10  # an HTTP request cost
 SEED = os.environ.get("FUZZ_SEED", "hindsight")
 SHOWN = 8
 MAX_ANSWER_S = 15
-CODE = re.compile(r'Traceback|File "|\b(Key|Type|Value|Attribute|Unicode\w+|Recursion|Runtime|Index)Error\b|site-packages|pydantic')
+CODE = re.compile(
+    r'Traceback|File "|\b(Key|Type|Value|Attribute|Unicode\w+|Recursion|Runtime|Index)Error\b|site-packages|pydantic'
+)
 TRACEBACK = re.compile(r'Traceback|File "|site-packages')  # what is no JSON-RPC at all, the SDK answers in its own words
-RAW = ('"\\ud800"', '"\\udfff\\ud800"', "NaN", "Infinity", "-Infinity", "1e400", "9" * 400, "[" * 5000, '{"a":' * 3000, '"\\u0000"', "'", "")
-PLAUSIBLE: dict[str, Any] = {"agent_id": "ada", "memory_key": "drink", "memory_value": "Ada likes tea.", "query": "tea", "scope": "agent"}
+RAW = (
+    '"\\ud800"',
+    '"\\udfff\\ud800"',
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "1e400",
+    "9" * 400,
+    "[" * 5000,
+    '{"a":' * 3000,
+    '"\\u0000"',
+    "'",
+    "",
+)
+PLAUSIBLE: dict[str, Any] = {
+    "agent_id": "ada",
+    "memory_key": "drink",
+    "memory_value": "Ada likes tea.",
+    "query": "tea",
+    "scope": "agent",
+}
 MARK = "\x01raw\x01"  # replaced by JSON that no encoder writes
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
@@ -87,7 +108,12 @@ def find_wrong(answer: httpx2.Response, names: set[str], spoiled: str) -> Iterat
         kind = json.loads(told).get("error", "") if told.startswith("{") else ""
         if kind in ("internal", "unknown"):
             yield f"error {kind}"
-        if kind == "invalid_argument" and not any(name in told for name in names) and spoiled not in names and spoiled[:8] not in told:
+        if (
+            kind == "invalid_argument"
+            and not any(name in told for name in names)
+            and spoiled not in names
+            and spoiled[:8] not in told
+        ):
             yield "names no argument"
 
 
@@ -140,7 +166,9 @@ async def attack_endpoints(edge) -> None:
         sent = bytearray(good if rng.random() < 0.7 else rng.randbytes(rng.randrange(400)))
         for _ in range(rng.randrange(4)):
             place = rng.randrange(len(sent) + 1)
-            sent[place : place + rng.randrange(3)] = rng.choice((rng.randbytes(2), b"\xed\xa0\x80", b"\\ud800", b"[" * 2000, b"null", b""))
+            sent[place : place + rng.randrange(3)] = rng.choice(
+                (rng.randbytes(2), b"\xed\xa0\x80", b"\\ud800", b"[" * 2000, b"null", b"")
+            )
         path = rng.choice(("/mcp", "/mcp", "/mcp", "/mcp/messages", "/mcp/", "/"))
         answer = await edge.post(path, content=bytes(sent))
         if answer.status_code >= 500 or TRACEBACK.search(answer.text):

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 import pytest
@@ -143,7 +144,7 @@ async def test_health_tells_of_a_dependency_that_fails_and_of_its_return(tmp_pat
     address = f"unix:{tmp_path}/s"
     service = Service(TenantFromMetadata(), Servicer().register, [NAME], {"redis": probe, "postgresql": fine})
     async with serving(service, address, max_calls=4, grace_s=1), grpc.aio.insecure_channel(address) as channel:
-        health = health_pb2_grpc.HealthStub(channel)
+        health: Any = health_pb2_grpc.HealthStub(channel)
 
         async def state(name: str, wanted: int) -> None:
             watch = health.Watch(health_pb2.HealthCheckRequest(service=name), timeout=TIMEOUT_S)
