@@ -20,7 +20,7 @@ from hindsight_local.postgres import running_postgres
 from hindsight_local.valkey import running_valkey
 from hindsight_memory import Hindsight, NewKey
 from hindsight_recall.settings import RecallSettings
-from hindsight_runtime.identity import hash_secret, new_secret
+from hindsight_runtime.identity import hash_secret, new_assertion_keys, new_secret
 from hindsight_runtime.serving import serving
 from pydantic import SecretStr
 from redis.asyncio import Redis
@@ -30,6 +30,7 @@ TEMPLATE = "hindsight_template"
 ROLE_PASSWORDS = {role: secrets.token_urlsafe(12) for role in ("ingest", "recall", "maintenance")}
 OPERATOR_KEY = new_secret()
 EMBED_TOKEN = secrets.token_urlsafe(12)
+ASSERTION_PRIVATE_KEY, ASSERTION_PUBLIC_KEY = new_assertion_keys()
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}  # tests survive no power cut
 
 
@@ -52,6 +53,7 @@ class Services:
     recall_address: str
     database: Database
     operator: Hindsight
+    assertion_private_key: str  # the edge's, which the services believe
 
     async def connect(self, key: NewKey) -> Hindsight:
         """A client with a new key."""
@@ -164,7 +166,7 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
     from hindsight_recall import main as recall
 
     folder = socket_folder(tmp_path_factory)
-    common = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN}
+    common = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN, "assertion_public_key": ASSERTION_PUBLIC_KEY}
     async with AsyncExitStack() as stack:
         opened = {
             "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, **common)),
@@ -173,7 +175,7 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
         for name, service in opened.items():
             await stack.enter_async_context(serving(service, f"unix:{folder}/{name}", max_calls=512, grace_s=1))
         async with Hindsight(api_key=OPERATOR_KEY, ingest_address=f"unix:{folder}/ingest") as operator:
-            yield Services(f"unix:{folder}/ingest", f"unix:{folder}/recall", database, operator)
+            yield Services(f"unix:{folder}/ingest", f"unix:{folder}/recall", database, operator, ASSERTION_PRIVATE_KEY)
 
 
 @pytest.fixture

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
 import pytest
 from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory
+from hindsight_runtime.identity import Principal, sign_assertion
 from hindsight_store import reader
 
 SECRET = "The vault code is 4471."
@@ -115,11 +117,13 @@ async def test_a_key_of_another_agent_sees_nothing(services, owner: Owner, name:
 
 
 @pytest.mark.parametrize("name", CALLS)
-async def test_missing_wrong_and_revoked_keys_are_refused_alike(services, owner: Owner, name: str):
-    key, secret = await services.operator.create_key(NewKey(tenant="victim", default_agent_id="ada"))
+async def test_missing_wrong_expired_and_revoked_keys_are_refused_alike(services, owner: Owner, name: str):
+    key, revoked = await services.operator.create_key(NewKey(tenant="victim", default_agent_id="ada"))
     await services.operator.revoke_key(key.id, tenant="victim")
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    _, expired = await services.operator.create_key(NewKey(tenant="victim", default_agent_id="ada", expires_at=past))
     refusals = set()
-    for api_key in ("", "hs_wrong", secret):
+    for api_key in ("", "hs_wrong", revoked, expired, "a.b.c"):
         async with services.with_key(api_key) as client:
             with pytest.raises(HindsightError) as refusal:
                 await CALLS[name](client, owner.memory_id)
@@ -162,6 +166,22 @@ async def test_keys_of_a_tenant_are_managed_by_its_admin_and_the_operator_only(s
         with pytest.raises(HindsightError) as refusal:
             await admin.create_key(NewKey(rights=["operator"]))
         assert refusal.value.code == "PERMISSION_DENIED"
+
+
+async def test_an_assertion_signed_by_the_edge_sees_what_its_principal_may_see_and_no_more(services, owner: Owner):
+    def asserting(tenant_id: int, scopes: tuple[str, ...]) -> Hindsight:
+        rights = frozenset({"read"})
+        principal = Principal(tenant_id, "victim", "subject", default_agent_id="ada", scopes=scopes, rights=rights)
+        return services.with_key(sign_assertion(principal, services.assertion_private_key))
+
+    async with asserting(owner.tenant_id, ("user:1",)) as client:
+        assert [h.memory.id for h in (await client.recall("vault code")).hits] == [owner.memory_id]
+        with pytest.raises(HindsightError) as refusal:
+            await client.forget(memory_id=owner.memory_id)
+        assert refusal.value.code == "PERMISSION_DENIED"
+    for client in (asserting(owner.tenant_id, ("user:2",)), asserting(owner.tenant_id + 1, ())):
+        async with client:
+            assert (await client.recall("vault code")).hits == ()
 
 
 async def test_rotating_and_revoking_a_key_ends_its_secret(services):

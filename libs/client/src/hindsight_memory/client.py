@@ -45,6 +45,7 @@ CHANNEL_OPTIONS = (
     ("grpc.max_receive_message_length", 64 * 2**20),
     ("grpc.max_send_message_length", 16 * 2**20),
     ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.enable_http_proxy", 0),  # a proxy for the web is not on the way to a service
     ("grpc.max_reconnect_backoff_ms", 1_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
 )

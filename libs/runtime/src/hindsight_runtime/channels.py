@@ -33,6 +33,7 @@ def open_channel(address: str) -> grpc.aio.Channel:
             ("grpc.max_receive_message_length", 4 * WIRE_LIMIT_BYTES),
             ("grpc.max_send_message_length", WIRE_LIMIT_BYTES),
             ("grpc.keepalive_time_ms", 60_000),
+            ("grpc.enable_http_proxy", 0),  # a proxy for the web is not on the way to a service
             ("grpc.dns_min_time_between_resolutions_ms", 2_000),
             ("grpc.max_reconnect_backoff_ms", 1_000),
             ("grpc.initial_reconnect_backoff_ms", 100),
