@@ -106,10 +106,10 @@ def find_wrong(answer: httpx2.Response, names: set[str], spoiled: str) -> Iterat
     if result.get("isError"):
         told = result["content"][0]["text"]
         kind = json.loads(told).get("error", "") if told.startswith("{") else ""
-        if kind in ("internal", "unknown"):
+        if kind in ("INTERNAL", "UNKNOWN", ""):
             yield f"error {kind}"
         if (
-            kind == "invalid_argument"
+            kind == "INVALID_FIELD"
             and not any(name in told for name in names)
             and spoiled not in names
             and spoiled[:8] not in told
