@@ -141,6 +141,12 @@ async def _execute(dsn: str, statement: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def embed_token() -> str:
+    """What callers of the embed service send."""
+    return EMBED_TOKEN
+
+
+@pytest.fixture(scope="session")
 async def embed_address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """The address of the real embed service with the packaged model, for the whole session."""
     from hindsight_embedding import main as embed

@@ -100,6 +100,7 @@ def read_candidate(field: str, memory: memory_pb2.NewMemory, principal: Principa
         expires_at=expires_at,
         derived_from=tuple(checks.check_id(f"{field}.derived_from[{i}]", text) for i, text in enumerate(memory.derived_from)),
         adjustments=lowered,
+        path=field,
     )
 
 
@@ -113,7 +114,7 @@ def read_changes(request: ingest_pb2.UpdateRequest) -> dict[str, Any]:
         "key": ("key", lambda: check_key("key", request.key)),
         "query": ("trigger", lambda: check_trigger("query", request.query)),
         "value": ("value", lambda: check_value("value", request.value)),
-        "tags": ("tags", lambda: checks.check_tags("tags", request.tags.values)),
+        "tags": ("tags", lambda: checks.check_tags("tags.values", request.tags.values)),
         "importance": ("importance", lambda: checks.check_fraction("importance", request.importance)),
         "confidence": ("confidence", lambda: check_confidence("confidence", request.confidence)),
         "metadata": (

@@ -109,10 +109,10 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         InvalidField: a field of the filter is not accepted.
         PermissionDenied: the credential does not admit the scope.
     """
-    names = tuple(checks.check_name(f"statuses[{i}]", s, STATUSES) for i, s in enumerate(statuses))
+    names = checks.check_names("statuses", statuses, STATUSES)
     if not names:
         names = ("active", "archived") if filter_.include_archived else ("active",)
-    kinds = tuple(checks.check_name(f"filter.kinds[{i}]", k, KINDS) for i, k in enumerate(filter_.kinds))
+    kinds = checks.check_names("filter.kinds", filter_.kinds, KINDS)
     tags = checks.check_tags("filter.tags", filter_.tags)
     valid = _read_range("filter.valid_from", filter_.valid_from)
     created = _read_range("filter.created_at", filter_.created_at)
@@ -121,7 +121,7 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         checks.check_fraction(f"filter.{name}", value)
     return Selection(
         now=now,
-        scopes=principal.readable_scopes(checks.check_scope("filter.scope", filter_.scope)),
+        scopes=principal.readable_scopes(checks.check_scope("filter.scope", filter_.scope), field="filter.scope"),
         statuses=names,
         key=checks.check_text("filter.key", filter_.key, max_chars=checks.KEY_CHARS + 1),
         kinds=kinds,
