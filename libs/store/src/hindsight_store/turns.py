@@ -161,7 +161,7 @@ class TurnReader:
         rows = await self._connection.fetch(MATCHES, *chosen, to_tsquery(wanted), list(wanted), MAX_MATCHES)
         matches = {}
         for row in rows:
-            counts = dict(zip(row["lexemes"] or (), row["counts"] or (), strict=True))
+            counts: dict[str, int] = dict(zip(row["lexemes"] or (), row["counts"] or (), strict=True))
             turn_id = (row["session_id"], row["turn"])
             matches[turn_id] = TurnMatch(turn_id, row["word_count"], counts)
         return TurnMatches(size["turns"], size["mean_length"], matches)

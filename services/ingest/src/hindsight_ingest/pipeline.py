@@ -101,6 +101,12 @@ def lock_key(*parts: object) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+def check_repeat(past: PastRequest, call: Call) -> None:
+    """Raise RequestIdReused where a call's request id stands for other content."""
+    if past.content_hash != call.content_hash:
+        raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
+
+
 Entry = tuple[Candidate, Embedded] | InvalidField  # a candidate on its way, or why it is rejected
 
 
@@ -205,8 +211,7 @@ class Pipeline:
         past = await writer.find_request(bank_id, call.principal.key_id, call.request_id)
         if past is None:
             return None
-        if past.content_hash != call.content_hash:
-            raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
+        check_repeat(past, call)
         return [Result.from_json(kept) for kept in past.outcome["results"]]
 
     async def _commit(self, writer: Writer, bank_id: int, call: Call, entries: Sequence[Entry]) -> list[Result]:

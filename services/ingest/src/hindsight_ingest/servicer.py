@@ -10,15 +10,17 @@ from hindsight_runtime.identity import caller
 
 from hindsight_ingest import validation
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Call, Pipeline, Result
 
 
 class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     """Answers IngestService."""
 
-    def __init__(self, pipeline: Pipeline, changes: Changes) -> None:
+    def __init__(self, pipeline: Pipeline, changes: Changes, observer: Observer) -> None:
         self._pipeline = pipeline
         self._changes = changes
+        self._observer = observer
 
     async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
         """Write one memory."""
@@ -75,6 +77,20 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         memory_id = checks.check_id("memory_id", request.memory_id)
         result = await self._changes.restore(call, memory_id, _revision(request))
         return ingest_pb2.RestoreResponse(result=_to_message(result))
+
+    async def Observe(self, request: ingest_pb2.ObserveRequest, context: Any) -> ingest_pb2.ObserveResponse:
+        """Keep turns of a session."""
+        call = _call(request)
+        session_id = checks.check_text("session_id", request.session_id, max_chars=validation.SESSION_ID_CHARS, required=True)
+        scope = checks.check_scope("scope", request.scope)
+        checks.check_items("turns", request.turns, low=1, high=validation.BATCH)
+        first_turn = request.first_turn if request.HasField("first_turn") else None
+        if first_turn is not None and not 0 <= first_turn <= validation.MAX_TURN:
+            raise InvalidField("first_turn", "count turns from 0")
+        now = self._observer.clock()
+        turns = [validation.read_turn(i, turn, session_id, call.principal, now) for i, turn in enumerate(request.turns)]
+        observed = await self._observer.observe(call, session_id, scope, turns, first_turn)
+        return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added)
 
 
 def _revision(request: Any) -> int:

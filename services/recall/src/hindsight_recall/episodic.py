@@ -10,7 +10,7 @@ from datetime import datetime
 from hindsight_store.turns import Turn, TurnFeatures, TurnId, TurnMatch, TurnMatches
 
 from hindsight_recall.periods import Period
-from hindsight_recall.scoring import FULL_MATCH, B, Contribution, K1, Scale
+from hindsight_recall.scoring import FULL_MATCH, K1, B, Contribution, Scale
 
 WINDOW, NEXT = 0.7, 0.2  # what the window and the next turn count beside the turn itself; docs/decisions/0007
 AROUND = 5  # turns either side whose words count as covered
@@ -127,7 +127,9 @@ class TurnScorer:
     def _named_speaker(self, turns: Sequence[Turn]) -> str:
         """The one speaker of these turns that the query names, or none."""
         speakers = {speaker_of(turn) for turn in turns} - {""}
-        named = {s for s in speakers if re.search(rf"(?<!\w){re.escape(s)}(?!\w)", self.text, re.IGNORECASE) or _is_in(s, self.text)}
+        named = {
+            s for s in speakers if re.search(rf"(?<!\w){re.escape(s)}(?!\w)", self.text, re.IGNORECASE) or _is_in(s, self.text)
+        }
         return named.pop() if len(named) == 1 else ""
 
 

@@ -23,15 +23,22 @@ class Period:
 MONTHS = {
     name: number
     for number, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug")
-        + ("september sep sept", "october oct", "november nov", "december dec"),
+        (
+            *("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug"),
+            *("september sep sept", "october oct", "november nov", "december dec"),
+        ),
         start=1,
     )
     for name in names.split()
 }
-WEEKDAYS = {name: i for i, name in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())}
+WEEKDAYS = {name: i for i, name in enumerate(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])}
 DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-NUMBERS = {w: i for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())} | {
+NUMBERS = {
+    w: i
+    for i, w in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    )
+} | {
     "a": 1,
     "an": 1,
     "couple of": 2,
@@ -43,7 +50,20 @@ _HAN_NUMBER = r"\d{1,3}|[一二两三四五六七八九十]{1,3}"
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30, "年": 365}
 _HAN_DAYS = {"今天": 0, "今日": 0, "昨天": -1, "昨日": -1, "昨晚": -1, "前天": -2, "大前天": -3, "明天": 1, "后天": 2}
 _DAYS = {"today": 0, "tonight": 0, "yesterday": -1, "last night": -1, "tomorrow": 1}
-_SHIFTS = {"last": -1, "previous": -1, "this": 0, "next": 1, "上": -1, "这": 0, "本": 0, "下": 1, "去": -1, "今": 0, "明": 1, "上个": -1}
+_SHIFTS = {
+    "last": -1,
+    "previous": -1,
+    "this": 0,
+    "next": 1,
+    "上": -1,
+    "这": 0,
+    "本": 0,
+    "下": 1,
+    "去": -1,
+    "今": 0,
+    "明": 1,
+    "上个": -1,
+}
 
 Span = tuple[date, date]
 Reader = Callable[[re.Match[str], date], Span | None]

@@ -13,7 +13,6 @@ from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
 from hindsight_store.reader import Reader, active_generation, reading
 from hindsight_store.records import Features, Found, Generation, Selection, Vector, WordStatistics
-
 from hindsight_store.turns import TurnId, TurnMatches, TurnSelection, reading_turns
 
 from hindsight_recall.episodic import Evidence, TurnScorer, TurnWeights
@@ -99,19 +98,17 @@ class Recaller:
             candidates = [replace(c, counts={}) for c in candidates]
         return Scorer(self.weights, scale, plan.wanted, statistics).score(candidates, runs)
 
-    async def _recall_turns(
-        self, query: Query, plan: Plan, vector: tuple[int, Vector] | None, matches: TurnMatches
-    ) -> list[Hit]:
+    async def _recall_turns(self, query: Query, plan: Plan, vector: tuple[int, Vector] | None, matches: TurnMatches) -> list[Hit]:
         """Turns found by words or meaning, scored."""
         evidence = Evidence(matches, plan.wanted)
         best = evidence.best(_depth(query))
         ranks = {turn_id: rank for rank, (turn_id, _) in enumerate(best, start=1)}
         async with reading_turns(self._pool, query.tenant_id) as reader:
             nearest: list[tuple[TurnId, float]] = []
-            for channel in TURN_CHANNELS if vector else ():
-                nearest += await reader.search_embeddings(
-                    query.bank_id, _turn_selection(query), channel, vector, limit=_depth(query)
-                )
+            if vector:
+                for channel in TURN_CHANNELS:
+                    chosen, limit = _turn_selection(query), _depth(query)
+                    nearest += await reader.search_embeddings(query.bank_id, chosen, channel, vector, limit=limit)
             found = await reader.fetch(query.bank_id, sorted({i for i, _ in (*best, *nearest)}), vector)
         scale = Scale.of(self._model) if vector else None
         scorer = TurnScorer(self.turn_weights, scale, evidence, query.text, plan.periods)

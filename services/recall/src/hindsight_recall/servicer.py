@@ -47,18 +47,25 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
         floor = checks.check_fraction("relevance_floor", request.relevance_floor)
         selection = wire.read_selection(request.filter, principal, self._recaller.clock())
+        zone = wire.read_zone(request.time_zone)
         before = _token(request)
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
         bank_id = await self._find_bank(principal, agent_id)
         if bank_id is None:
             return recall_pb2.RecallResponse()
-        query = Query(principal.tenant_id, bank_id, text, "hybrid", selection, top_k, floor)
-        if mode == "tag":
-            answer = await self._recaller.browse(query, before)
-        else:
-            query = Query(principal.tenant_id, bank_id, text, mode, selection, top_k, floor)  # pyright: ignore[reportArgumentType]
-            answer = await self._recaller.recall(query)
+        query = Query(
+            tenant_id=principal.tenant_id,
+            bank_id=bank_id,
+            text=text,
+            mode="semantic" if mode == "semantic" else "hybrid",
+            selection=selection,
+            top_k=top_k,
+            relevance_floor=floor,
+            include_turns=request.include_turns,
+            zone=zone,
+        )
+        answer = await (self._recaller.browse(query, before) if mode == "tag" else self._recaller.recall(query))
         hits = _fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
         more = mode == "tag" and hits and (len(hits) == top_k or len(hits) < len(answer.hits))
         return recall_pb2.RecallResponse(

@@ -80,10 +80,10 @@ def to_turn(turn: Turn) -> memory_pb2.Turn:
 
 def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
     """A hit as a message."""
-    is_turn = isinstance(hit.subject, Turn)
+    subject = hit.subject
     return recall_pb2.Hit(
-        memory=None if is_turn else to_kept(agent_id, hit.subject),
-        turn=to_turn(hit.subject) if is_turn else None,
+        memory=None if isinstance(subject, Turn) else to_kept(agent_id, subject),
+        turn=to_turn(subject) if isinstance(subject, Turn) else None,
         rank=rank,
         similarity=hit.similarity,
         final_score=hit.final_score,
