@@ -33,6 +33,11 @@ class TurnWeights:
     time: float = 0.1
     question: float = -0.1
 
+    @classmethod
+    def of_meaning_alone(cls) -> "TurnWeights":
+        """For semantic mode."""
+        return cls(lexical=0, coverage=0, speaker=0, user=0, time=0, question=0)
+
 
 class Evidence:
     """What the words of one query find in the turns of a bank."""
@@ -105,7 +110,7 @@ class TurnScorer:
     def score(self, found: Sequence[TurnFeatures]) -> list[tuple[TurnFeatures, tuple[Contribution, ...]]]:
         """Each turn with what its similarity is made of."""
         named = self._named_speaker([f.turn for f in found])
-        return [(f, tuple(self._contributions(f, named))) for f in found]
+        return [(f, tuple(c for c in self._contributions(f, named) if c.weight)) for f in found]
 
     def _contributions(self, found: TurnFeatures, named: str) -> Iterable[Contribution]:
         w, turn = self.weights, found.turn

@@ -70,20 +70,22 @@ Reader = Callable[[re.Match[str], date], Span | None]
 
 
 def find_periods(text: str, now: datetime, zone: tzinfo = UTC) -> list[Period]:
-    """The spans of time a text names, in the order of the rules below; those that lie inside a longer match are left out."""
+    """The spans of time a text names, in the order of the rules below; each word counts for one rule."""
     today = now.astimezone(zone).date()
-    found: list[tuple[int, int, Span]] = []
+    claimed: list[tuple[int, int]] = []
+    spans: list[Span] = []
     for pattern, read in RULES:
         for match in pattern.finditer(text):
-            if any(start <= match.start() and match.end() <= end for start, end, _ in found):
+            if any(match.start() < end and start < match.end() for start, end in claimed):
                 continue
+            claimed.append(match.span())
             try:
                 span = read(match, today)
             except (ValueError, OverflowError):
                 continue  # the 31st of February, the year 0
             if span:
-                found.append((match.start(), match.end(), span))
-    return [Period(_midnight(first, zone), _midnight(end, zone)) for _, _, (first, end) in found]
+                spans.append(span)
+    return [Period(_midnight(first, zone), _midnight(end, zone)) for first, end in spans]
 
 
 def _midnight(day: date, zone: tzinfo) -> datetime:

@@ -100,7 +100,8 @@ class Recaller:
 
     async def _recall_turns(self, query: Query, plan: Plan, vector: tuple[int, Vector] | None, matches: TurnMatches) -> list[Hit]:
         """Turns found by words or meaning, scored."""
-        evidence = Evidence(matches, plan.wanted)
+        is_semantic = query.mode == "semantic" and vector is not None
+        evidence = Evidence(TurnMatches() if is_semantic else matches, plan.wanted)
         best = evidence.best(_depth(query))
         ranks = {turn_id: rank for rank, (turn_id, _) in enumerate(best, start=1)}
         async with reading_turns(self._pool, query.tenant_id) as reader:
@@ -111,7 +112,8 @@ class Recaller:
                     nearest += await reader.search_embeddings(query.bank_id, chosen, channel, vector, limit=limit)
             found = await reader.fetch(query.bank_id, sorted({i for i, _ in (*best, *nearest)}), vector)
         scale = Scale.of(self._model) if vector else None
-        scorer = TurnScorer(self.turn_weights, scale, evidence, query.text, plan.periods)
+        weights = TurnWeights.of_meaning_alone() if is_semantic else self.turn_weights
+        scorer = TurnScorer(weights, scale, evidence, query.text, plan.periods)
         hits = []
         for features, contributions in scorer.score(found):
             findings = [Finding("episodic", ranks.get(features.turn.id, 0), total(contributions))]
