@@ -185,7 +185,8 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
 @pytest.fixture
 async def worker(services: Services, embed_address: str, embed_token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """A running worker; the value waits until nothing is queued any more."""
-    from hindsight_ingest.worker import EMBED_TURNS, TurnEmbedder, Worker
+    from hindsight_ingest.observing import EMBED_TURNS
+    from hindsight_ingest.worker import TurnEmbedder, Worker
 
     async with AsyncExitStack() as stack:
         queue = await stack.enter_async_context(open_pool(services.database.maintenance))

@@ -33,6 +33,7 @@ async def test_a_turn_is_found_by_meaning_once_the_worker_has_been(client: Hinds
     await client.observe("s1", TALK)
     await worker()
     first = (await client.recall("how many guests come on the boat trip?", include_turns=True, mode="semantic")).hits[0]
+    assert isinstance(first.subject, Turn)
     assert first.subject.session_id == "s1"
     assert {c.feature for c in first.contributions} == {"dense"}
 
@@ -122,6 +123,7 @@ async def test_everything_a_turn_carries_comes_back(client: Hindsight):
     )
     await client.observe("s1", [written], scope="user:1")
     found = (await client.recall("orders.get uid", include_turns=True)).hits[0].subject
+    assert isinstance(found, Turn)
     for field in ("role", "content", "tool", "arguments", "result", "is_error", "at"):
         assert getattr(found, field) == getattr(written, field), field
     assert (found.session_id, found.turn, found.scope) == ("s1", 0, "user:1")
