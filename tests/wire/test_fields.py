@@ -23,6 +23,7 @@ VALID: dict[str, dict[str, Any]] = {
     "Update": {"agentId": "ada", "memoryId": ID, "key": "k"},
     "Forget": {"agentId": "ada", "memoryId": ID},
     "Restore": {"agentId": "ada", "memoryId": ID, "revision": 1},
+    "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
     "CreateKey": {"name": "n"},
     "ListKeys": {},
     "RotateKey": {"keyId": ID},
@@ -54,6 +55,15 @@ BAD_MEMORY: dict[str, Any] = {
     "expiresAt": [],
     "derivedFrom": [["x"], [ID] * 65, [ID]],
 }
+TURN: dict[str, Any] = {"role": "TURN_ROLE_USER", "content": "c"}
+BAD_TURNS: list[Any] = [
+    *({"role": role, "content": "c"} for role in (0, UNKNOWN)),
+    *(TURN | {"content": text} for text in ("", " ", NUL, "中" * 10_923)),
+    {"role": "TURN_ROLE_TOOL_CALL", "content": "c"},
+    *(TURN | {"tool": text} for text in (NUL, "x" * 129)),
+    *(TURN | {"result": text} for text in (NUL, "中" * 10_923)),
+    TURN | {"arguments": {"a": NUL}},
+]
 BAD_FILTER: dict[str, Any] = {
     "key": [NUL, "x" * 130],
     "scope": ["User", NUL],
@@ -81,6 +91,14 @@ BAD: dict[str, dict[str, Any]] = {
     | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
     "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
     "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
+    "Observe": REQUEST
+    | AGENT
+    | {
+        "sessionId": ["", NUL, "x" * 129],
+        "scope": ["User", NUL],
+        "turns": [[], [TURN] * 257, *([turn] for turn in BAD_TURNS)],
+        "firstTurn": [-1, 1],
+    },
     "CreateKey": REQUEST
     | {
         "tenant": [NUL, " ", "x" * 65],
@@ -104,6 +122,7 @@ BAD: dict[str, dict[str, Any]] = {
         "topK": [-1, 201],
         "relevanceFloor": [-0.1, 1.1, "NaN"],
         "pageToken": ["x", ID],
+        "timeZone": [NUL, "Nowhere/City", "../../etc/passwd", "x" * 65],
     },
     "Get": AGENT | {"memoryId": ["", "x"]},
     "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
