@@ -58,6 +58,8 @@ class Services:
     database: Database
     operator: Hindsight
     assertion_private_key: str  # the edge's, which the services believe
+    embed_address: str
+    embed_token: str
 
     async def connect(self, key: NewKey) -> Hindsight:
         """A client with a new key."""
@@ -179,7 +181,15 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
         for name, service in opened.items():
             await stack.enter_async_context(serving(service, f"unix:{folder}/{name}", max_calls=512, grace_s=1))
         async with Hindsight(api_key=OPERATOR_KEY, ingest_address=f"unix:{folder}/ingest") as operator:
-            yield Services(f"unix:{folder}/ingest", f"unix:{folder}/recall", database, operator, ASSERTION_PRIVATE_KEY)
+            yield Services(
+                f"unix:{folder}/ingest",
+                f"unix:{folder}/recall",
+                database,
+                operator,
+                ASSERTION_PRIVATE_KEY,
+                embed_address,
+                EMBED_TOKEN,
+            )
 
 
 @pytest.fixture
