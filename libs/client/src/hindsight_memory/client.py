@@ -46,6 +46,7 @@ CHANNEL_OPTIONS = (
     ("grpc.max_send_message_length", 16 * 2**20),
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.enable_http_proxy", 0),  # a proxy for the web is not on the way to a service
+    ("grpc.dns_min_time_between_resolutions_ms", 2_000),  # a replica that came back may have another address
     ("grpc.max_reconnect_backoff_ms", 1_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
 )
