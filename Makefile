@@ -52,14 +52,14 @@ bench-quality: setup-dev ## how good recall is, on the evaluation sets
 	@test -e bench/quality.py || { echo "make $@: not there yet"; exit 1; }
 	@.venv/bin/python bench/quality.py $(ARGS)
 
-up: ## run everything with Docker Compose
-	$(not_there_yet)
+up: ## run everything with Docker Compose (OVERLAYS="grpc scale", ARGS="--scale recall=3")
+	@tools/compose.sh up $(ARGS)
 
-down: ## stop what `make up` started
-	$(not_there_yet)
+down: ## stop what `make up` started; the data stays
+	@tools/compose.sh down $(ARGS)
 
-compose-test: ## test the Compose deployment
-	$(not_there_yet)
+compose-test: setup-dev ## test the Compose deployment, with an engine of its own where none runs (as root)
+	@tests/compose/run.sh $(ARGS)
 
 bench-speed: ## latency and throughput of single calls
 	$(not_there_yet)
