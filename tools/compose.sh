@@ -31,7 +31,7 @@ ctl() { "${compose[@]}" run --rm -T ctl "$@" 2> >(grep -v ' Container .* ' >&2);
 # A key for the first client, made once and again only where the database does not know it any more.
 ensure_key() {
   local file="$HINDSIGHT_SECRETS/client.env" made
-  if [ -e "$file" ] && ctl key list --json | grep -qF "\"$(sed -n 's/^KEY_ID=//p' "$file")\""; then return; fi
+  if [ -e "$file" ] && grep -qF "\"$(sed -n 's/^KEY_ID=//p' "$file")\"" <<< "$(ctl key list --json)"; then return; fi
   made="$(ctl key create default --default-agent default --json)"
   (
     umask 077
@@ -69,7 +69,7 @@ TEXT
 }
 
 down() {
-  # Compose reads every env file it names before it does anything, also to stop.
+  # Compose reads every env file it names, also to stop.
   tools/compose-secrets.sh
   "${compose[@]}" down --remove-orphans "$@"
 }
