@@ -23,13 +23,14 @@ run: setup ## run everything on this machine until Ctrl-C; proves itself and pri
 test: setup-dev ## all tests, against real PostgreSQL and Valkey (ARGS="-k name -x")
 	@.venv/bin/pytest $(SUITES) $(ARGS)
 
-check: setup-dev protos-drift ## format, lint, types, import rules, protos, unit tests
+check: setup-dev protos-drift ## format, lint, types, import rules, protos, containers, unit tests
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/pyright
 	.venv/bin/lint-imports
 	.venv/bin/buf lint protos
 	@if [ -e protos/baseline.binpb ]; then set -x; .venv/bin/buf breaking protos --against protos/baseline.binpb; fi
+	tools/containers-check.sh
 	.venv/bin/pytest tests/unit $(ARGS)
 
 protos: setup-dev ## generate the stubs in protos/gen from the .proto files
