@@ -26,13 +26,14 @@ test: setup-dev ## all tests, against real PostgreSQL and Valkey (ARGS="-k name 
 test-models: setup ## the loader for any sentence-transformers model, in an environment of its own (installs torch)
 	@tools/test-models.sh $(ARGS)
 
-check: setup-dev protos-drift ## format, lint, types, import rules, protos, unit tests
+check: setup-dev protos-drift ## format, lint, types, import rules, protos, containers, unit tests
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/pyright
 	.venv/bin/lint-imports
 	.venv/bin/buf lint protos
 	@if [ -e protos/baseline.binpb ]; then set -x; .venv/bin/buf breaking protos --against protos/baseline.binpb; fi
+	tools/containers-check.sh
 	.venv/bin/pytest tests/unit $(ARGS)
 
 protos: setup-dev ## generate the stubs in protos/gen from the .proto files
@@ -55,14 +56,14 @@ bench-quality: setup-dev ## how good recall is, on the evaluation sets
 	@test -e bench/quality.py || { echo "make $@: not there yet"; exit 1; }
 	@.venv/bin/python bench/quality.py $(ARGS)
 
-up: ## run everything with Docker Compose
-	$(not_there_yet)
+up: ## run everything with Docker Compose (OVERLAYS="grpc scale", ARGS="--scale recall=3")
+	@tools/compose.sh up $(ARGS)
 
-down: ## stop what `make up` started
-	$(not_there_yet)
+down: ## stop what `make up` started; the data stays
+	@tools/compose.sh down $(ARGS)
 
-compose-test: ## test the Compose deployment
-	$(not_there_yet)
+compose-test: setup-dev ## test the Compose deployment, with an engine of its own where none runs (as root)
+	@tests/compose/run.sh $(ARGS)
 
 bench-speed: ## latency and throughput of single calls
 	$(not_there_yet)

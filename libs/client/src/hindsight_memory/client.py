@@ -42,12 +42,15 @@ RECALL_ADDRESS = "127.0.0.1:50052"
 TIMEOUT_S = 30.0
 RETRIES = 4  # of UNAVAILABLE; every change carries a request id, so a repeat is safe
 RETRY_PAUSE_S = 0.2
+# gRPC answers CANCELLED to a call that reaches a server in the moment it stops; what the caller cancels raises no status here.
+PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 CHANNEL_OPTIONS = (
     ("grpc.service_config", json.dumps({"loadBalancingConfig": [{"round_robin": {}}]})),
     ("grpc.max_receive_message_length", 64 * 2**20),
     ("grpc.max_send_message_length", 16 * 2**20),
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.enable_http_proxy", 0),  # a proxy for the web is not on the way to a service
+    ("grpc.dns_min_time_between_resolutions_ms", 2_000),  # a replica that came back may have another address
     ("grpc.max_reconnect_backoff_ms", 1_000),
     ("grpc.initial_reconnect_backoff_ms", 100),
 )
@@ -280,7 +283,7 @@ class Hindsight:
             try:
                 return await method(request, timeout=self._timeout_s, metadata=self._metadata)
             except grpc.aio.AioRpcError as error:
-                if error.code() != grpc.StatusCode.UNAVAILABLE or attempt == RETRIES or not repeatable:
+                if error.code() not in PASSING or attempt == RETRIES or not repeatable:
                     raise to_error(error) from None
                 await asyncio.sleep((to_error(error).retry_after_s or RETRY_PAUSE_S) * 2**attempt / 2)
         raise AssertionError

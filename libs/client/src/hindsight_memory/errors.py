@@ -26,7 +26,7 @@ class HindsightError(Exception):
 def to_error(error: grpc.RpcError) -> HindsightError:
     """A failed call as the exception users see."""
     assert isinstance(error, grpc.aio.AioRpcError)
-    code = error.code().name
+    code = "UNAVAILABLE" if error.code() == grpc.StatusCode.CANCELLED else error.code().name  # by a server that stops
     reason, fields, retry_after_s = code, {}, None
     try:
         status = rpc_status.from_call(error)  # pyright: ignore[reportArgumentType]

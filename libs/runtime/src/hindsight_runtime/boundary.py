@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -111,8 +112,11 @@ class Boundary(grpc.aio.ServerInterceptor):
 
     async def _answer(self, method: str, handler: Any, raw: bytes, context: Any) -> bytes:
         incident = ""
+        began = time.monotonic()
         try:
-            return await self._call(handler, raw, context)
+            answer = await self._call(handler, raw, context)
+            log.debug("answered call", method=method, took_ms=round((time.monotonic() - began) * 1000, 1))
+            return answer
         except asyncio.CancelledError:
             if context.cancelled() or context.done():
                 raise

@@ -25,11 +25,10 @@ WAIT_TRIES = 10
 WAIT_PAUSE_S = 2.5
 PROBE_PAUSE_S = 2.0
 PROBE_TIMEOUT_S = 2.0
-MAX_CONNECTION_AGE_S = 300  # connections are renewed, so that new replicas get their share
+MAX_CONNECTION_AGE_S = 300.0  # connections are renewed, so that new replicas get their share
 SERVER_OPTIONS = (
     ("grpc.max_receive_message_length", WIRE_LIMIT_BYTES),
     ("grpc.max_send_message_length", 4 * WIRE_LIMIT_BYTES),
-    ("grpc.max_connection_age_ms", MAX_CONNECTION_AGE_S * 1000),
     ("grpc.max_connection_age_grace_ms", 60_000),
     ("grpc.so_reuseport", 0),
 )
@@ -69,10 +68,13 @@ async def wait_for(dependency: str, probe: Callable[[], Awaitable[T]]) -> T:
 
 
 @asynccontextmanager
-async def serving(service: Service, address: str, *, max_calls: int, grace_s: float) -> AsyncIterator[int]:
+async def serving(
+    service: Service, address: str, *, max_calls: int, grace_s: float, max_connection_age_s: float = MAX_CONNECTION_AGE_S
+) -> AsyncIterator[int]:
     """Serve at an address ("host:port" or "unix:path") inside the block; yields the port. Calls in flight are finished."""
     boundary = Boundary(service.authenticator, max_calls=max_calls)
-    server = grpc.aio.server(interceptors=[boundary], options=SERVER_OPTIONS)
+    options = (*SERVER_OPTIONS, ("grpc.max_connection_age_ms", int(max_connection_age_s * 1000)))
+    server = grpc.aio.server(interceptors=[boundary], options=options)
     health = HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     service.register(server)
@@ -152,7 +154,13 @@ async def _run(name: str, settings: ServerSettings, open_service: Callable[[Asyn
             stopped.cancel()
             raise service
         address = f"{settings.host}:{settings.port}"
-        async with serving(service, address, max_calls=settings.max_calls, grace_s=settings.grace_s) as port:
+        async with serving(
+            service,
+            address,
+            max_calls=settings.max_calls,
+            grace_s=settings.grace_s,
+            max_connection_age_s=settings.max_connection_age_s,
+        ) as port:
             log.info("serving", host=settings.host, port=port)
             await stopped
             log.info("draining")

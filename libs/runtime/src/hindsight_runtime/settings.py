@@ -37,6 +37,7 @@ class ServerSettings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     grace_s: float = Field(default=20.0, ge=0, le=600)  # for calls in flight at SIGTERM
     max_calls: int = Field(default=512, ge=1)  # in flight at once
+    max_connection_age_s: float = Field(default=300.0, ge=1)  # then a caller connects anew, and finds new replicas
 
     @model_validator(mode="after")
     def _auth_off_on_loopback_only(self) -> Self:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SETTLE_S = 0.05  # a message taken by one task is with the task that answers it long before
+SETTLE_TURNS = 50  # of the event loop: on a busy machine the time alone may pass while no task got its turn
 
 
 class Calls:
@@ -34,6 +35,8 @@ class Calls:
                 while True:
                     await self._idle.wait()
                     await asyncio.sleep(SETTLE_S)
+                    for _ in range(SETTLE_TURNS):
+                        await asyncio.sleep(0)
                     if self._idle.is_set():
                         return True
         except TimeoutError:

@@ -8,7 +8,8 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
 
 import structlog
 import uvicorn
@@ -25,6 +26,9 @@ from hindsight_mcp_edge.settings import EdgeSettings
 from hindsight_mcp_edge.stdio import serve_stdio
 from hindsight_mcp_edge.web import KEY_IN_SCOPE, Web
 
+BACKLOG = 2048
+LATE_REQUESTS_S = 0.3  # for the request on a connection that was made just before the stop
+
 log = structlog.get_logger()
 
 
@@ -35,6 +39,31 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no new connections; what was connected a moment ago still gets its answer, then idle connections are closed."""
+        waiting = [connection for listener in sockets or () for connection in _end_listening(listener)]
+        self.server_state.default_headers = [*self.server_state.default_headers, (b"connection", b"close")]
+        for connection in waiting:
+            await asyncio.get_running_loop().connect_accepted_socket(self._make_protocol, connection)
+        await asyncio.sleep(LATE_REQUESTS_S)
+        await super().shutdown(sockets)
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        protocol: Any = self.config.http_protocol_class
+        return protocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+
+def _end_listening(listener: socket.socket) -> list[socket.socket]:
+    """Refuse connections from now on; those that the kernel made and nobody took yet, which it would reset."""
+    waiting = []
+    with suppress(OSError):  # there are no more
+        while True:
+            waiting.append(listener.accept()[0])
+            waiting[-1].setblocking(False)
+    with suppress(OSError):
+        listener.shutdown(socket.SHUT_RDWR)
+    return waiting
 
 
 def make_edge(settings: EdgeSettings, hindsight: Hindsight) -> Edge:
@@ -95,6 +124,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.setblocking(False)
+        listener.listen(BACKLOG)  # so that who reads "serving" in the log can connect
     except OSError as error:
         raise StartFailed(f"cannot listen on {host}:{port}: {error}; set HINDSIGHT_EDGE_PORT or HINDSIGHT_HOST") from None
     return listener
