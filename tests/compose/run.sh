@@ -25,6 +25,9 @@ put_back() {
     wait "$engine" 2> /dev/null
     ip link delete docker0 2> /dev/null
     echo "$forwarding" > /proc/sys/net/ipv4/ip_forward
+    for table in filter nat; do # what did not exist before is not in what was saved
+      if ! grep -q "^\*$table" "$work/iptables"; then iptables -t "$table" -F; iptables -t "$table" -X; fi
+    done
     iptables-restore < "$work/iptables"
     iptables -P FORWARD "$policy"
     mount | sed -n "s|.* on \($work[^ ]*\) .*|\1|p" | sort -r | xargs -r umount -l
