@@ -1,5 +1,6 @@
 """Every MCP tool under hostile arguments and every endpoint under random bytes: an answer in the protocol, no traceback."""
 
+import asyncio
 import json
 import os
 import random
@@ -15,7 +16,8 @@ from hindsight_memory import NewKey
 from tests.e2e.conftest import serving_edge
 from tests.fuzz.hostile import json_value, text
 
-CASES = int(os.environ.get("FUZZ_CASES", "10000")) // 10  # an HTTP request costs ten times an RPC
+CASES = int(os.environ.get("FUZZ_CASES", "10000"))
+CALLERS = 8
 SEED = os.environ.get("FUZZ_SEED", "hindsight")
 SHOWN = 8
 MAX_ANSWER_S = 15
@@ -129,14 +131,21 @@ async def attack_tools(edge, capsys) -> None:
     for tool in tools:
         outcomes: Counter[str] = Counter()
         names = set(tool["inputSchema"]["properties"])
-        for number in range(CASES):
-            rng = random.Random(f"{SEED}/{tool['name']}/{number}")
-            given, spoiled, raw = arguments(rng, tool)
-            answer = await edge.post("/mcp", content=body("tools/call", {"name": tool["name"], "arguments": given}, raw))
-            outcomes[outcome(answer)] += 1
-            if wrong := list(find_wrong(answer, names, spoiled)):
-                shown = f"{tool['name']} case {number}, {spoiled[:40]!r} raw {raw[:20]!r}: {wrong}: {answer.text[:300]}"
-                failures.append(shown)
+        numbers = iter(range(CASES))
+
+        async def attack(tool=tool, names=names, outcomes=outcomes, numbers=numbers) -> None:
+            for number in numbers:
+                rng = random.Random(f"{SEED}/{tool['name']}/{number}")
+                given, spoiled, raw = arguments(rng, tool)
+                answer = await edge.post("/mcp", content=body("tools/call", {"name": tool["name"], "arguments": given}, raw))
+                outcomes[outcome(answer)] += 1
+                if wrong := list(find_wrong(answer, names, spoiled)):
+                    shown = f"{tool['name']} case {number}, {spoiled[:40]!r} raw {raw[:20]!r}: {wrong}: {answer.text[:300]}"
+                    failures.append(shown)
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(CALLERS):
+                tasks.create_task(attack())
         with capsys.disabled():
             print(f"\n{tool['name']:<24}{CASES:>7}  {dict(outcomes)}", end="")
     assert not failures, "\n".join(failures[:SHOWN])
