@@ -49,11 +49,11 @@ async def test_a_key_lives_from_create_to_revoke(services):
             await client.describe_caller()
 
 
-async def test_the_table_is_for_people(services):
-    await ctl(services, "key", "create", "bot", "--tenant", "acme")
+async def test_what_is_piped_is_a_line_a_key_with_its_whole_id(services):
+    _, made, _ = await ctl(services, "key", "create", "bot", "--tenant", "acme", "--json")
     code, output, _ = await ctl(services, "key", "list", "--tenant", "acme")
     assert code == 0
-    assert "bot" in output
+    assert output.splitlines()[1].split("\t")[:3] == [json.loads(made)["id"], "bot", "acme"]
 
 
 @pytest.mark.parametrize(

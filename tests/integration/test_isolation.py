@@ -225,3 +225,30 @@ async def test_every_table_with_a_tenant_forces_row_security(database):
         WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace""")
     await connection.close()
     assert {r["relname"] for r in rows if not r["is_forced"]} == {"generations", "schema_migrations"}
+
+
+async def test_a_revoked_admin_key_ends_at_once_and_makes_no_successor(services):
+    key, secret = await services.operator.create_key(NewKey(tenant="acme", rights=["read", "write", "admin"]))
+    async with services.with_key(secret) as admin:
+        await admin.create_key(NewKey(name="worker"))
+        await services.operator.revoke_key(key.id, tenant="acme")
+        with pytest.raises(HindsightError) as refusal:
+            await admin.create_key(NewKey(name="backdoor"))
+        assert refusal.value.code == "UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize("limits", [{"scopes": ["user:1"]}, {"agent_ids": ["ada"]}, {"scopes": ["user:*"], "agent_ids": ["ada"]}])
+async def test_a_limited_admin_key_manages_keys_within_its_limits_only(services, limits):
+    wide, _ = await services.operator.create_key(NewKey(tenant="acme"))
+    async with await services.connect(NewKey(tenant="acme", rights=["admin"], **limits)) as admin:
+        inside, _ = await admin.create_key(NewKey(**limits))
+        await admin.revoke_key(inside.id)
+        for attempt in (
+            lambda: admin.create_key(NewKey()),
+            lambda: admin.create_key(NewKey(agent_ids=["bob"], scopes=["project:x"])),
+            lambda: admin.rotate_key(wide.id),
+            lambda: admin.revoke_key(wide.id),
+        ):
+            with pytest.raises(HindsightError) as refusal:
+                await attempt()
+            assert refusal.value.code == "PERMISSION_DENIED"

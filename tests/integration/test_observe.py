@@ -1,6 +1,7 @@
 """Turns of observed sessions: kept at once, found by words at once and by meaning soon, seen only where they may be."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import asyncpg
@@ -58,6 +59,11 @@ async def test_turns_follow_one_another_and_repeats_are_skipped(client: Hindsigh
     assert (await client.observe("s1", TALK[:1])).first_turn == 3
     with pytest.raises(HindsightError) as refusal:
         await client.observe("s1", TALK[1:], first_turn=0)
+    assert refusal.value.code == "ALREADY_EXISTS"
+    call = Turn("tool_call", tool="orders.get", arguments={"id": 7})
+    await client.observe("s2", [call])
+    with pytest.raises(HindsightError) as refusal:
+        await client.observe("s2", [replace(call, arguments={"id": 8})], first_turn=0)
     assert refusal.value.code == "ALREADY_EXISTS"
     with pytest.raises(HindsightError) as refusal:
         await client.observe("s1", TALK, first_turn=9)

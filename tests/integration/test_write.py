@@ -106,6 +106,7 @@ async def test_all_or_nothing_writes_nothing_when_one_is_bad(client: Hindsight):
         ({"importance": float("nan")}, "memory.importance"),
         ({"confidence": 0.49}, "memory.confidence"),
         ({"scope": "User 42"}, "memory.scope"),
+        ({"scope": "user:4*"}, "memory.scope"),
         ({"tags": ["t"] * 65}, "memory.tags"),
         ({"tags": [" "]}, "memory.tags[0]"),
         ({"metadata": {"a": "\x00"}}, "memory.metadata.a"),
@@ -127,6 +128,18 @@ async def test_a_number_above_the_sources_ceiling_is_lowered_and_told(client: Hi
     result = await client.write(replace(MEMORY, source=Source("inference"), confidence=0.9, importance=0.2))
     assert [(a.field, a.asked, a.stored) for a in result.adjustments] == [("confidence", 0.9, 0.7)]
     assert (await client.get(result.memory_id)).confidence == 0.7
+
+
+async def test_a_new_value_does_not_inherit_what_the_old_one_could_claim(services):
+    async with (
+        await services.connect(NewKey(tenant="acme", default_agent_id="ada")) as user,
+        await services.connect(NewKey(tenant="acme", default_agent_id="ada", sources=["inference"])) as agent,
+    ):
+        written = await user.write(NewMemory("invoices", "Never send invoices without approval.", importance=1, confidence=1))
+        result = await agent.update(written.memory_id, {"value": "Always send invoices."})
+        memory = await user.get(written.memory_id)
+    assert (memory.source.kind, memory.importance, memory.confidence) == ("inference", 0.7, 0.7)
+    assert {a.field for a in result.adjustments} == {"importance", "confidence"}
 
 
 async def test_a_source_the_key_may_not_claim_is_refused(services):

@@ -205,14 +205,18 @@ hindsight runs.
   API key   {api_key}
             (kept in {site.home.secrets_file}, with the operator's)
 
+For the Python client and {BIN / "hindsightctl"}:
+  export HINDSIGHT_API_KEY={api_key}
+  export HINDSIGHT_INGEST_ADDRESS={site.address("ingest")} HINDSIGHT_RECALL_ADDRESS={site.address("recall")}
+
 An MCP client that starts the edge itself (stdio):
 {_configuration(stdio)}
 
-An MCP client that connects by HTTP (export HINDSIGHT_API_KEY={api_key}):
-{_configuration({"url": f"{edge}/mcp", "headers": headers})}
+An MCP client that connects by HTTP (with HINDSIGHT_API_KEY exported as above):
+{_configuration({"type": "http", "url": f"{edge}/mcp", "headers": headers})}
 
 An older one, by SSE:
-{_configuration({"url": f"{edge}/mcp/sse", "headers": headers})}
+{_configuration({"type": "sse", "url": f"{edge}/mcp/sse", "headers": headers})}
 """
 
 

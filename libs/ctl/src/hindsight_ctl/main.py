@@ -67,11 +67,23 @@ def list_(tenant: Tenant = "", as_json: AsJson = False) -> None:
     if as_json:
         _print_json([asdict(key) for key in keys])
         return
+    rows = [
+        (
+            *(key.id, key.name, key.tenant, ", ".join(key.agent_ids) or "all", ", ".join(key.scopes) or "all"),
+            *(", ".join(key.rights), _day(key.expires_at), _day(key.revoked_at)),
+        )
+        for key in keys
+    ]
     columns = ("id", "name", "tenant", "agents", "scopes", "rights", "expires", "revoked")
-    table = Table(*columns)
-    for key in keys:
-        lists = (", ".join(key.agent_ids) or "all", ", ".join(key.scopes) or "all", ", ".join(key.rights))
-        table.add_row(key.id, key.name, key.tenant, *lists, _day(key.expires_at), _day(key.revoked_at))
+    if not console.is_terminal:
+        for row in (columns, *rows):
+            print("\t".join(row))
+        return
+    table = Table()
+    for column in columns:
+        table.add_column(column, no_wrap=column in ("id", "name"), overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     console.print(table)
 
 
@@ -97,7 +109,7 @@ def _run(act: Callable[[Hindsight], Awaitable[Any]]) -> Any:
     try:
         return asyncio.run(connected())
     except HindsightError as error:
-        errors.print(f"hindsightctl: {error.message}", markup=False)
+        errors.print(f"hindsightctl: {error.message}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
 
 

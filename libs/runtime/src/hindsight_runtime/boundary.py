@@ -24,7 +24,8 @@ from hindsight_runtime.errors import (
 from hindsight_runtime.identity import Authenticator, set_caller
 
 DOMAIN = "hindsight"
-DEFAULT_DEADLINE_S = 30.0
+DEFAULT_DEADLINE_S = 30.0  # of a call that names none
+MAX_DEADLINE_S = 120.0  # of a call that names one: a large batch takes its time to embed
 MAX_REQUEST_BYTES = 15 * 2**20  # the largest batch within the field limits is smaller
 WIRE_LIMIT_BYTES = 16 * 2**20  # above MAX_REQUEST_BYTES, so that we answer and not grpc
 TENANT_SHARE = 0.5  # of the calls in flight, at most, for one tenant
@@ -139,7 +140,7 @@ class Boundary(grpc.aio.ServerInterceptor):
         if handler is None or handler.unary_unary is None:
             raise Unimplemented
         remaining_s = context.time_remaining()
-        limit_s = self.time_limit_s if remaining_s is None else min(remaining_s, self.time_limit_s)
+        limit_s = self.time_limit_s if remaining_s is None else min(remaining_s, MAX_DEADLINE_S)
         async with asyncio.timeout(limit_s):
             metadata = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
             with self._admitted(UNKNOWN_TENANT):

@@ -80,6 +80,8 @@ def check_scope(field: str, scope: str) -> str:
     check_text(field, scope, max_chars=SCOPE_CHARS)
     if scope and not _SCOPE.fullmatch(scope):
         raise InvalidField(field, "write it as 'agent', 'user:42', 'project:x': a lower-case word, then a colon and free text")
+    if scope.endswith("*"):
+        raise InvalidField(field, "a scope does not end in '*'; patterns are for keys")
     return scope
 
 

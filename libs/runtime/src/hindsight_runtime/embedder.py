@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hindsight_runtime.channels import open_channel
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 30.0
 RETRY_AFTER_S = 0.5
 BATCH_TEXTS = 64
 BATCH_BYTES = 64 * 1024  # the queue of the embed service holds this much whatever its settings

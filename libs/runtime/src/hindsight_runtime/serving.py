@@ -31,6 +31,7 @@ SERVER_OPTIONS = (
     ("grpc.max_send_message_length", 4 * WIRE_LIMIT_BYTES),
     ("grpc.max_connection_age_grace_ms", 60_000),
     ("grpc.so_reuseport", 0),
+    ("grpc.max_concurrent_streams", 256),  # of one connection: what is received before the caller is known stays bounded
 )
 
 log = structlog.get_logger()

@@ -81,14 +81,14 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RotateKey(self, request, context):
-        """Give a key a new secret; the old one stops working at once.
+        """Give a key a new secret; the old one stops working within 5 seconds, an admin's at once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RevokeKey(self, request, context):
-        """End a key.
+        """End a key; it stops working within 5 seconds, an admin's at once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

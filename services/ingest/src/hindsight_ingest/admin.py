@@ -1,6 +1,6 @@
 """AdminService: keys and who holds which right."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -52,6 +52,7 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         )
         if key.default_agent_id and key.agent_ids and key.default_agent_id not in key.agent_ids:
             raise InvalidField("default_agent_id", "name one of agent_ids")
+        _require_within(principal, key.agent_ids, key.scopes)
         tenant_id = await self._tenant(principal, request.tenant, create=True)
         async with managing_keys(self._pool, tenant_id) as keys:
             await self._claim(keys, principal, request.request_id)
@@ -108,6 +109,7 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
             key = Principal.from_row(row)
             if "operator" in key.rights:
                 principal.require("operator")
+            _require_within(principal, key.agent_ids, key.scopes)
             if action == "rotate_key":
                 await self._claim(keys, principal, request.request_id)
             await change(keys, key)
@@ -128,6 +130,14 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
     async def _claim(self, keys: KeyWriter, principal: Principal, request_id: str) -> None:
         if request_id and not await keys.claim_request(principal.key_id, request_id):
             raise AlreadyExists("this request_id was used; the secret was told once and cannot be told again")
+
+
+def _require_within(principal: Principal, agent_ids: Sequence[str], scopes: Sequence[str]) -> None:
+    """Raise PermissionDenied where a limited key would manage one that may do more than itself."""
+    has_agents = not principal.agent_ids or (agent_ids and set(agent_ids) <= set(principal.agent_ids))
+    has_scopes = not principal.scopes or (scopes and all(principal.may_use(s) or s in principal.scopes for s in scopes))
+    if not (has_agents and has_scopes):
+        raise PermissionDenied("a key limited to agents or scopes manages keys within the same limits only")
 
 
 def _admin() -> Principal:

@@ -138,15 +138,20 @@ class Changes:
 
 
 def _apply(memory: Memory, fields: Mapping[str, Any], principal: Principal) -> tuple[Memory, Any]:
-    """The memory with some fields changed, no higher than the caller's best source may claim."""
+    """The memory with some fields changed, no higher than the caller's best source may claim.
+
+    A new value is the caller's statement: what importance and confidence the old one had do not vouch for it.
+    """
     source = "user" if "user" in principal.sources else "inference"
+    claimed = [name for name in ("importance", "confidence") if name in fields]
     if "value" in fields:
         fields = {**fields, "source": source, "trust": CEILINGS[source]}
+        claimed = ["importance", "confidence"]
     changed = replace(memory, **fields)
-    asked = {name: fields[name] for name in ("importance", "confidence") if name in fields}
-    importance, confidence, adjustments = lower_to_ceiling(source, asked.get("importance", 0.0), asked.get("confidence", 0.0))
+    importance, confidence, adjustments = lower_to_ceiling(source, changed.importance, changed.confidence)
     lowered = {"importance": importance, "confidence": confidence}
-    return replace(changed, **{name: lowered[name] for name in asked}), adjustments
+    kept = tuple(a for a in adjustments if a.field in claimed)
+    return replace(changed, **{name: lowered[name] for name in claimed}), kept
 
 
 def _forgotten(memory: Memory, mode: str) -> Memory:

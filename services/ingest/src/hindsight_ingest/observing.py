@@ -82,7 +82,7 @@ class Observer:
         numbered = [replace(t, turn=first + i) for i, t in enumerate(turns)]
         there = await writer.turns.between(bank_id, session_id, first, first + len(turns))
         for kept, given in zip(there, numbered, strict=False):
-            if (kept.role, kept.content, kept.tool, kept.result) != (given.role, given.content, given.tool, given.result):
+            if _said(kept) != _said(given):
                 raise AlreadyExists(f"turn {kept.turn} of the session has other content; send the turns that follow")
         fresh = numbered[len(there) :]
         if fresh:
@@ -92,3 +92,8 @@ class Observer:
             payload = {"session_id": session_id, "first": part[0].turn, "end": part[-1].turn + 1}
             await writer.enqueue(bank_id, EMBED_TURNS, payload)
         return Observed(first, len(fresh))
+
+
+def _said(turn: Turn) -> tuple[object, ...]:
+    """What makes two turns the same."""
+    return turn.role, turn.content, turn.tool, turn.arguments, turn.result, turn.is_error

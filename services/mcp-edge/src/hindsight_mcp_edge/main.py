@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -27,6 +28,8 @@ from hindsight_mcp_edge.stdio import serve_stdio
 from hindsight_mcp_edge.web import KEY_IN_SCOPE, Web
 
 BACKLOG = 2048
+MAX_CONNECTIONS = 4096  # one more is answered 503
+OPEN_FILES = 8192
 LATE_REQUESTS_S = 0.3  # for the request on a connection that was made just before the stop
 
 log = structlog.get_logger()
@@ -52,6 +55,14 @@ class _Server(uvicorn.Server):
     def _make_protocol(self) -> asyncio.Protocol:
         protocol: Any = self.config.http_protocol_class
         return protocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+
+def _allow_open_files() -> None:
+    """Raise the limit of open files, which some systems set to 256: every connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _end_listening(listener: socket.socket) -> list[socket.socket]:
@@ -97,6 +108,7 @@ def _connection(settings: EdgeSettings) -> Hindsight:
 async def _serve_http(settings: EdgeSettings, stop: asyncio.Event) -> None:
     listener = _listen(settings.host, settings.port)
     async with open_web(settings) as (web, edge), asyncio.TaskGroup() as tasks:
+        _allow_open_files()
         config = uvicorn.Config(
             web,
             lifespan="off",
@@ -104,6 +116,7 @@ async def _serve_http(settings: EdgeSettings, stop: asyncio.Event) -> None:
             access_log=False,
             log_config=None,
             server_header=False,
+            limit_concurrency=MAX_CONNECTIONS,
             timeout_graceful_shutdown=int(settings.grace_s) + 1,
         )
         server = _Server(config)

@@ -16,6 +16,7 @@ WINDOW, NEXT = 0.7, 0.2  # what the window and the next turn count beside the tu
 AROUND = 5  # turns either side whose words count as covered
 NEAR_DAYS = 3.0
 QUESTION_CHARS = 200
+SPEAKER_CHARS = 64
 _SPEAKER = re.compile(r"\s*([^\s:：][^:：\n]{0,39}?)\s*[:：]")
 _SELF = re.compile(r"\b(?:i|my|me|we|our|i'm|i've)\b|我", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?。！？]*[?？]\s*$")
@@ -144,7 +145,7 @@ def _is_in(speaker: str, text: str) -> bool:
 
 def speaker_of(turn: Turn) -> str:
     """Who speaks, where the turn begins with a name and a colon; empty otherwise."""
-    match = _SPEAKER.match(turn.content)
+    match = _SPEAKER.match(turn.content[:SPEAKER_CHARS])
     return match[1] if match else ""
 
 
@@ -156,5 +157,7 @@ def is_near(moment: datetime, periods: Sequence[Period]) -> bool:
 def is_pure_question(content: str) -> bool:
     """Whether a turn only asks, and so tells nothing: short, ends in a question, and does not speak of oneself there."""
     text = content.strip()
+    if len(text) > QUESTION_CHARS:  # before any pattern: a turn may be long
+        return False
     last = _SENTENCE.search(text)
-    return bool(last) and len(text) <= QUESTION_CHARS and not _SELF.search(last[0])
+    return bool(last) and not _SELF.search(last[0])

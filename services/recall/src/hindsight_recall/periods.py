@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
+MAX_CHARS = 2000  # of a query; whoever names a time does so early
+MAX_PERIODS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Period:
@@ -75,7 +78,9 @@ def find_periods(text: str, now: datetime, zone: tzinfo = UTC) -> list[Period]:
     claimed: list[tuple[int, int]] = []
     spans: list[Span] = []
     for pattern, read in RULES:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text[:MAX_CHARS]):
+            if len(spans) == MAX_PERIODS:
+                break
             if any(match.start() < end and start < match.end() for start, end in claimed):
                 continue
             claimed.append(match.span())
