@@ -252,3 +252,16 @@ async def test_a_limited_admin_key_manages_keys_within_its_limits_only(services,
             with pytest.raises(HindsightError) as refusal:
                 await attempt()
             assert refusal.value.code == "PERMISSION_DENIED"
+
+
+async def test_what_was_forgotten_is_shown_to_an_admin_only_and_can_be_undone_by_its_writer(services, owner: Owner):
+    await owner.client.forget(memory_id=owner.memory_id)
+    assert await _seen(CALLS["revisions"], owner.client, owner.memory_id) == "NOT_FOUND"
+    with pytest.raises(HindsightError) as refusal:
+        await _collect(owner.client.list(statuses=["deleted"]))
+    assert refusal.value.code == "PERMISSION_DENIED"
+    async with await services.connect(NewKey(tenant="victim", default_agent_id="ada", rights=["read", "admin"])) as admin:
+        assert [m.value async for m in admin.list(statuses=["deleted"])] == [SECRET]
+        assert [m.status async for m in admin.revisions(owner.memory_id)] == ["deleted", "active"]
+    await owner.client.restore(owner.memory_id, 1)
+    assert (await owner.client.get(owner.memory_id)).value == SECRET

@@ -26,6 +26,7 @@ PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
 PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
+HIDDEN = {"deleted", "pending_review"}  # what is forgotten or held back is for people who look after the bank
 MAX_REVISION = 2**31 - 1
 M = TypeVar("M", bound=Message)
 REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
@@ -89,6 +90,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         """Memories under a filter, in pages."""
         principal, agent_id = _reader(request)
         selection = wire.read_selection(request.filter, principal, self._recaller.clock(), request.statuses)
+        if HIDDEN & set(selection.statuses):
+            principal.require("admin")
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         after = _token(request)
         bank_id = await self._find_bank(principal, agent_id)
@@ -108,7 +111,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         before = min(int(request.page_token or MAX_REVISION), MAX_REVISION)
         bank_id = await self._find_bank(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
-            await _get(reader, bank_id, memory_id, principal)
+            kept = await _get(reader, bank_id, memory_id, principal)
+            if kept.memory.status in HIDDEN and "admin" not in principal.rights:
+                raise NotFound("no such memory")
             revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
         fitting = _fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
         return recall_pb2.ListRevisionsResponse(
