@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev run test check protos protos-drift fuzz faults bench-quality up down compose-test \
+.PHONY: help setup setup-dev run test test-models check protos protos-drift fuzz faults bench-quality up down compose-test \
 	bench-speed bench-scale bench-load
 
 SUITES = $(wildcard tests/unit tests/contract tests/wire tests/integration tests/golden tests/e2e)
@@ -22,6 +22,9 @@ run: setup ## run everything on this machine until Ctrl-C; proves itself and pri
 
 test: setup-dev ## all tests, against real PostgreSQL and Valkey (ARGS="-k name -x")
 	@.venv/bin/pytest $(SUITES) $(ARGS)
+
+test-models: setup ## the loader for any sentence-transformers model, in an environment of its own (installs torch)
+	@tools/test-models.sh $(ARGS)
 
 check: setup-dev protos-drift ## format, lint, types, import rules, protos, containers, unit tests
 	.venv/bin/ruff format --check .

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hindsight_memory import Hindsight, NewMemory, Source
+from hindsight_memory import Hindsight, Memory, NewMemory, Source, Turn
 
 BATCH = 64
 CONCURRENT = 2
@@ -32,6 +32,14 @@ def to_memory(entry: Mapping[str, Any]) -> NewMemory:
     )
 
 
+def to_turn(entry: Mapping[str, Any]) -> Turn:
+    """A benchmark's entry as a turn of its session; a named speaker stands before the text."""
+    is_named = entry.get("speaker") not in (None, "user", "assistant", "doc")
+    text = f"{entry['speaker']}: {entry['text']}" if is_named else entry["text"]
+    role = "assistant" if entry.get("role") == "assistant" else "user"
+    return Turn(role, text if text.strip() else "(nothing)", at=to_memory(entry).valid_from)
+
+
 class Banks:
     """Writes entries and answers questions through the services; a bank is an agent."""
 
@@ -48,14 +56,34 @@ class Banks:
             assert result.memory_id, result
             ids.setdefault(result.memory_id, []).append(entry["id"])
 
-    async def ask(self, bank: str, text: str, *, top_k: int, mode: Any = "hybrid") -> list[str]:
+    async def observe(self, bank: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Keep a bank's entries as turns of their sessions."""
+        ids = self._ids.setdefault(bank, {})
+        sessions: dict[str, list[Mapping[str, Any]]] = {}
+        for entry in entries:
+            sessions.setdefault(str(entry["session"])[:128], []).append(entry)
+        for session_id, turns in sessions.items():
+            for start in range(0, len(turns), BATCH):
+                part = turns[start : start + BATCH]
+                observed = await self._client.observe(session_id, [to_turn(e) for e in part], agent_id=self._agent(bank))
+                for number, entry in enumerate(part, start=observed.first_turn):
+                    ids[f"{session_id}#{number}"] = [entry["id"]]
+
+    async def ask(self, bank: str, text: str, *, top_k: int, mode: Any = "hybrid", include_turns: bool = False) -> list[str]:
         """The ids of entries that answer a question, best first."""
-        answer = await self._client.recall(text, top_k=top_k, mode=mode, agent_id=self._agent(bank))
+        agent_id = self._agent(bank)
+        answer = await self._client.recall(text, top_k=top_k, mode=mode, include_turns=include_turns, agent_id=agent_id)
         assert not answer.missing_channels
-        return [i for hit in answer.hits for i in self._ids.get(bank, {}).get(hit.memory.id, ["?" + hit.memory.id])]
+        ids = self._ids.get(bank, {})
+        places = [_place(hit.subject) for hit in answer.hits]
+        return [i for place in places for i in ids.get(place, ["?" + place])]
 
     def _agent(self, bank: str) -> str:
         return f"{self._run}-{bank}"[:64]
+
+
+def _place(subject: Memory | Turn) -> str:
+    return subject.id if isinstance(subject, Memory) else f"{subject.session_id}#{subject.turn}"
 
 
 class System:

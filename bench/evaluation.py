@@ -14,7 +14,8 @@ from typing import Any
 DEPTH = 50  # how many memories are asked for
 RESAMPLES = 2000
 SAMPLE = Path(__file__).with_name("sample.jsonl")
-SETS = ("madial-zh", "madial-en", "lme-lite", "locomo-dev")
+SETS = ("madial-zh", "madial-en", "lme-lite", "locomo-dev", "cmrc-sent", "drcd-sent", "tau-exp")
+CONVERSATIONS = {"locomo-dev", "cmrc-sent", "drcd-sent"}  # entries follow one another in their session: they are observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Bank:
     id: str
     entries: Sequence[Mapping[str, Any]]
     questions: Sequence[Question] = field(default=())
+    is_conversation: bool = False  # entries are turns to observe, not memories to write
 
 
 def load_sample() -> list[Bank]:
@@ -57,7 +59,10 @@ def load_shared(folder: Path, name: str) -> list[Bank]:
     sys.modules["retrieval_eval"] = scorer
     spec.loader.exec_module(scorer)
     banks = scorer.load(name, Namespace(data=str(folder / "data")))
-    return [Bank(b.id, b.items, [Question(q.qid, q.text, frozenset(q.gold)) for q in b.queries if q.gold]) for b in banks]
+    return [
+        Bank(b.id, b.items, [Question(q.qid, q.text, frozenset(q.gold)) for q in b.queries if q.gold], name in CONVERSATIONS)
+        for b in banks
+    ]
 
 
 def measure(ranking: Sequence[str], gold: frozenset[str]) -> dict[str, float]:

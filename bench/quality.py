@@ -18,7 +18,11 @@ from evaluation import DEPTH, SETS, Bank, Figures, bm25_rankings, compare, load_
 from hindsight_local.trial import running
 from hindsight_store.words import terms, weight
 
-HEADLINE = {"madial-zh": "r@5", "madial-en": "r@5", "lme-lite": "hit@1", "locomo-dev": "r@10", "sample": "r@5"}
+HEADLINE = {"madial-zh": "r@5", "madial-en": "r@5", "lme-lite": "hit@1", "locomo-dev": "r@10", "sample": "r@5"} | {
+    "cmrc-sent": "r@5",
+    "drcd-sent": "r@5",
+    "tau-exp": "all@10",
+}
 SHOWN = ("hit@1", "hit@5", "r@5", "r@10", "all@5", "all@10", "ndcg@10")
 CALLS = 4  # at once
 
@@ -30,6 +34,9 @@ async def write_banks(banks: Banks, data: Sequence[Bank]) -> float:
 
     async def write_one(bank: Bank) -> None:
         async with limit:
+            if bank.is_conversation:
+                await banks.observe(bank.id, bank.entries)
+                return
             for start in range(0, len(bank.entries), BATCH):
                 await banks.write(bank.id, bank.entries[start : start + BATCH])
 
@@ -45,7 +52,8 @@ async def ask(banks: Banks, data: Sequence[Bank], mode: str) -> tuple[Figures, l
     for bank in data:
         for question in bank.questions:
             began = time.perf_counter()
-            ranking = await banks.ask(bank.id, question.text, top_k=DEPTH, mode=mode)
+            turns = bank.is_conversation
+            ranking = await banks.ask(bank.id, question.text, top_k=DEPTH, mode=mode, include_turns=turns)
             took_ms.append(1000 * (time.perf_counter() - began))
             figures[question.id] = measure(ranking, question.gold)
     return figures, took_ms

@@ -1,11 +1,12 @@
 """Real servers for tests: one PostgreSQL and one Valkey a session, a database of its own for every test."""
 
+import asyncio
 import contextlib
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,11 @@ from hindsight_local.postgres import running_postgres
 from hindsight_local.valkey import running_valkey
 from hindsight_memory import Hindsight, NewKey
 from hindsight_recall.settings import RecallSettings
+from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.identity import hash_secret, new_assertion_keys, new_secret
 from hindsight_runtime.serving import serving
+from hindsight_store import jobs
+from hindsight_store.pool import open_pool
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
@@ -54,6 +58,8 @@ class Services:
     database: Database
     operator: Hindsight
     assertion_private_key: str  # the edge's, which the services believe
+    embed_address: str
+    embed_token: str
 
     async def connect(self, key: NewKey) -> Hindsight:
         """A client with a new key."""
@@ -141,6 +147,12 @@ async def _execute(dsn: str, statement: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def embed_token() -> str:
+    """What callers of the embed service send."""
+    return EMBED_TOKEN
+
+
+@pytest.fixture(scope="session")
 async def embed_address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """The address of the real embed service with the packaged model, for the whole session."""
     from hindsight_embedding import main as embed
@@ -169,7 +181,38 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
         for name, service in opened.items():
             await stack.enter_async_context(serving(service, f"unix:{folder}/{name}", max_calls=512, grace_s=1))
         async with Hindsight(api_key=OPERATOR_KEY, ingest_address=f"unix:{folder}/ingest") as operator:
-            yield Services(f"unix:{folder}/ingest", f"unix:{folder}/recall", database, operator, ASSERTION_PRIVATE_KEY)
+            yield Services(
+                f"unix:{folder}/ingest",
+                f"unix:{folder}/recall",
+                database,
+                operator,
+                ASSERTION_PRIVATE_KEY,
+                embed_address,
+                EMBED_TOKEN,
+            )
+
+
+@pytest.fixture
+async def worker(services: Services, embed_address: str, embed_token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """A running worker; the value waits until nothing is queued any more."""
+    from hindsight_ingest.observing import EMBED_TURNS
+    from hindsight_ingest.worker import TurnEmbedder, Worker
+
+    async with AsyncExitStack() as stack:
+        queue = await stack.enter_async_context(open_pool(services.database.maintenance))
+        pool = await stack.enter_async_context(open_pool(services.database.ingest))
+        embedder = await stack.enter_async_context(open_embedder(embed_address, embed_token))
+        turns = TurnEmbedder(pool, embedder, await embedder.describe_model())
+        tasks = await stack.enter_async_context(asyncio.TaskGroup())
+        working = tasks.create_task(Worker(queue, {EMBED_TURNS: turns.embed}).work())
+        stack.callback(working.cancel)
+
+        async def drained() -> None:
+            async with asyncio.timeout(60):
+                while await jobs.backlog(queue):  # noqa: ASYNC110 - the queue is a table, there is no event
+                    await asyncio.sleep(0.05)
+
+        yield drained
 
 
 @pytest.fixture

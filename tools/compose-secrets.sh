@@ -40,5 +40,8 @@ HINDSIGHT_OPERATOR_KEY=$OPERATOR_KEY"
 put ingest.env <<< "$(at hindsight_ingest "$INGEST_PASSWORD")
 REDIS_URL=redis://:$REDIS_PASSWORD@redis:6379/0
 HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
+put worker.env <<< "$(at hindsight_ingest "$INGEST_PASSWORD")
+HINDSIGHT_MAINTENANCE_DATABASE_URL=postgresql://hindsight_maintenance:$MAINTENANCE_PASSWORD@postgres:5432/hindsight
+HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
 put recall.env <<< "$(at hindsight_recall "$RECALL_PASSWORD")
 HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"

@@ -17,8 +17,8 @@ from mcp import Client
 LOAD = Path(__file__).with_name("load.py")
 BASE = "python:3.11-slim-bookworm"
 LIMITS_MB = {"ingest": 250, "recall": 250, "mcp-edge": 250, "embed": 500}
-LASTING = ("postgres", "redis", "embed", "ingest", "recall", "mcp-edge")
-RUNS_AS = {"postgres": "999", "redis": "999"} | dict.fromkeys(("embed", "ingest", "recall", "mcp-edge"), "10001")
+LASTING = ("postgres", "redis", "embed", "ingest", "worker", "recall", "mcp-edge")
+RUNS_AS = {"postgres": "999", "redis": "999"} | dict.fromkeys(("embed", "ingest", "worker", "recall", "mcp-edge"), "10001")
 MEMORIES = {
     "Which seat should I book for Ada?": ("seat preference", "Ada prefers a window seat on long flights."),
     "给小林点菜要注意什么？": ("饮食偏好", "小林不吃辣，喜欢清淡的菜。"),
@@ -107,6 +107,7 @@ def test_each_container_knows_its_own_secrets_only(deployment: Deployment):
         "redis": {"REDIS_PASSWORD"},
         "embed": {"EMBED_TOKEN"},
         "ingest": {"INGEST_PASSWORD", "REDIS_PASSWORD", "EMBED_TOKEN"},
+        "worker": {"INGEST_PASSWORD", "MAINTENANCE_PASSWORD", "EMBED_TOKEN"},
         "recall": {"RECALL_PASSWORD", "EMBED_TOKEN"},
         "mcp-edge": set(),
     }

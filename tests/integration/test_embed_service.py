@@ -149,8 +149,8 @@ async def test_question_finds_its_answer_across_languages(caller):
     ],
     ids=["en", "zh"],
 )
-async def test_end_of_a_text_of_20000_characters_matters(caller, start, end, question):
-    body = start * (16_000 // len(start)) + end * (4_000 // len(end))
+async def test_end_of_a_text_of_10000_characters_matters(caller, start, end, question):
+    body = start * (8_000 // len(start)) + end * (2_000 // len(end))
     asked = await caller.embed(question, role=QUERY)
     plain, extended = await caller.embed(start * 20, body)
     assert asked[0] @ extended > asked[0] @ plain

@@ -191,6 +191,7 @@ def test_what_is_no_moment_is_refused(text: str):
     [
         ("memory.value", "memory_value"),
         ("memory.tags[3]", "tags[3]"),
+        ("tags.values[3]", "tags[3]"),
         ("memory.source.turn", "source.turn"),
         ("memory.metadata.a", "metadata.a"),
         ("filter.key", "key_filter"),

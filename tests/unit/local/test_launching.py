@@ -44,14 +44,22 @@ def test_free_port_is_remembered(tmp_path: Path):
 
 
 def test_offset_moves_every_chosen_port(tmp_path: Path):
-    ports = {"ingest_port": 41, "recall_port": 42, "embed_port": 43, "edge_port": 44}
+    ports = {"ingest_port": 41, "recall_port": 42, "embed_port": 43, "worker_port": 47, "edge_port": 44}
     settings = LocalSettings(
         home=tmp_path, port_offset=10_000, postgres_port=45, redis_port=46, database_url="", redis_url="", **ports
     )
     with held_home(tmp_path / "home") as home:
         chosen = choose_ports(settings, home)
     assert chosen == {
-        **{"ingest": 10_041, "recall": 10_042, "embed": 10_043, "edge": 10_044, "postgres": 10_045, "redis": 10_046}
+        **{
+            "ingest": 10_041,
+            "recall": 10_042,
+            "embed": 10_043,
+            "worker": 10_047,
+            "edge": 10_044,
+            "postgres": 10_045,
+            "redis": 10_046,
+        }
     }
 
 

@@ -142,7 +142,7 @@ def choose_ports(settings: LocalSettings, home: Home) -> dict[str, int]:
     Raises:
         StartFailed: one is taken, out of range or used twice; the message names the setting.
     """
-    asked = {name: getattr(settings, f"{name}_port") for name in ("ingest", "recall", "embed", "edge")}
+    asked = {name: getattr(settings, f"{name}_port") for name in ("ingest", "recall", "embed", "worker", "edge")}
     if not settings.database_url:
         asked["postgres"] = settings.postgres_port
     if not settings.redis_url:

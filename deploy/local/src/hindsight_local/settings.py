@@ -33,6 +33,7 @@ class LocalSettings(BaseSettings):
     ingest_port: int = Field(50051, ge=1, le=65_535)
     recall_port: int = Field(50052, ge=1, le=65_535)
     embed_port: int = Field(50053, ge=1, le=65_535)
+    worker_port: int = Field(50054, ge=1, le=65_535)
     edge_port: int = Field(8080, ge=1, le=65_535)
     postgres_port: int = Field(0, ge=0, le=65_535)  # 0: a free one is picked and remembered
     redis_port: int = Field(0, ge=0, le=65_535)  # 0: likewise

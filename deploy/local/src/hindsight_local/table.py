@@ -61,6 +61,13 @@ SERVICES = (
         role="hindsight_ingest",
     ),
     Service(
+        "worker",
+        (str(BIN / "hindsight-worker"),),
+        "grpc",
+        ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", *EMBED),
+        role="hindsight_ingest",
+    ),
+    Service(
         "recall",
         (str(BIN / "hindsight-recall"),),
         "grpc",
@@ -129,6 +136,7 @@ def _environment(service: Service, site: Site) -> dict[str, str]:
         "HINDSIGHT_INGEST_DB_PASSWORD": secrets.ingest_password,
         "HINDSIGHT_RECALL_DB_PASSWORD": secrets.recall_password,
         "HINDSIGHT_MAINTENANCE_DB_PASSWORD": secrets.maintenance_password,
+        "HINDSIGHT_MAINTENANCE_DATABASE_URL": with_user(site.owner_dsn, "hindsight_maintenance", secrets.maintenance_password),
         "HINDSIGHT_OPERATOR_KEY": secrets.operator_key,
     }
     env = {**passed_on(service.passed), **{name: known[name] for name in service.told}, "PYTHONUNBUFFERED": "1"}

@@ -18,7 +18,7 @@ from hindsight_memory import Hindsight
 
 START_S = 180
 STOP_S = 60
-SERVICES = ("ingest", "recall", "embed", "edge")
+SERVICES = ("ingest", "recall", "embed", "worker", "edge")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from hindsight_memory.types import (
     Memory,
     NewKey,
     NewMemory,
+    Observed,
     Source,
+    Turn,
     WriteResult,
 )
 
@@ -30,6 +32,8 @@ __all__ = [
     "Memory",
     "NewKey",
     "NewMemory",
+    "Observed",
     "Source",
+    "Turn",
     "WriteResult",
 ]

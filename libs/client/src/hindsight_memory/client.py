@@ -31,7 +31,9 @@ from hindsight_memory.types import (
     Mode,
     NewKey,
     NewMemory,
+    Observed,
     Status,
+    Turn,
     WriteResult,
 )
 
@@ -167,6 +169,22 @@ class Hindsight:
         wire.fill(request, self._identity(agent_id, request_id))
         return wire.to_result((await self._call(self._ingest.Restore, request)).result)
 
+    async def observe(
+        self,
+        session_id: str,
+        turns: Sequence[Turn],
+        *,
+        scope: str = "",
+        first_turn: int | None = None,
+        agent_id: str = "",
+        request_id: str = "",
+    ) -> Observed:
+        """Keep up to 256 turns of a session, behind its last turn or from a number on."""
+        request = ingest_pb2.ObserveRequest(turns=[wire.from_turn(turn) for turn in turns])
+        fields = {"session_id": session_id, "scope": scope, "first_turn": first_turn, **self._identity(agent_id, request_id)}
+        response = await self._call(self._ingest.Observe, wire.fill(request, fields))
+        return Observed(response.first_turn, response.added)
+
     async def recall(  # noqa: PLR0913 - the fields of the RPC
         self,
         query: str = "",
@@ -176,6 +194,8 @@ class Hindsight:
         top_k: int = 5,
         relevance_floor: float | None = None,
         page_token: str = "",
+        include_turns: bool = False,
+        time_zone: str = "",
         agent_id: str = "",
     ) -> Answer:
         """The memories that answer a query, best first, each with its reasons."""
@@ -186,6 +206,8 @@ class Hindsight:
             "top_k": top_k,
             "relevance_floor": relevance_floor,
             "page_token": page_token,
+            "include_turns": include_turns,
+            "time_zone": time_zone,
             "agent_id": agent_id or self._agent_id,
         }
         return wire.to_answer(await self._call(self._recall.Recall, wire.fill(recall_pb2.RecallRequest(), fields)))

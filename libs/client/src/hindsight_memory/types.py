@@ -10,6 +10,7 @@ SourceKind = Literal["user", "tool", "inference", "retrospective", "import"]
 Status = Literal["active", "pending_review", "superseded", "archived", "deletable", "deleted"]
 Mode = Literal["semantic", "tag", "hybrid"]
 ForgetMode = Literal["fade", "delete"]
+TurnRole = Literal["user", "assistant", "tool_call", "tool_result"]
 Right = Literal["read", "write", "admin", "operator"]
 
 
@@ -133,16 +134,47 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory with its place in the answer and its reasons."""
+class Turn:
+    """One message or tool call of a session; session, number and scope are set in answers only."""
 
-    memory: Memory
+    role: TurnRole
+    content: str = ""
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    result: str = ""
+    is_error: bool = False
+    at: datetime | None = None
+    session_id: str = ""
+    turn: int = 0
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What an observe kept: the number of its first turn, and how many turns are new."""
+
+    first_turn: int
+    added: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory, or a turn where turns were asked for, with its place in the answer and its reasons."""
+
+    subject: Memory | Turn
     rank: int
     similarity: float
     final_score: float
     effective_importance: float
     findings: tuple[Finding, ...]
     contributions: tuple[Contribution, ...]
+
+    @property
+    def memory(self) -> Memory:
+        """The memory; a TypeError where the hit is a turn."""
+        if not isinstance(self.subject, Memory):
+            raise TypeError("the hit is a turn")
+        return self.subject
 
 
 @dataclass(frozen=True, slots=True)

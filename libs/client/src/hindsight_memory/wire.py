@@ -23,6 +23,7 @@ from hindsight_memory.types import (
     NewKey,
     NewMemory,
     Source,
+    Turn,
     WriteResult,
 )
 
@@ -167,6 +168,29 @@ def to_memory(m: memory_pb2.Memory) -> Memory:
     )
 
 
+def from_turn(turn: Turn) -> memory_pb2.Turn:
+    """A turn to observe."""
+    fields = {name: getattr(turn, name) for name in ("content", "tool", "result", "is_error", "at")}
+    fields |= {"role": enum("TURN_ROLE", turn.role, memory_pb2.TurnRole, "role"), "arguments": turn.arguments or None}
+    return fill(memory_pb2.Turn(), fields)
+
+
+def to_turn(t: memory_pb2.Turn) -> Turn:
+    """A turn."""
+    return Turn(
+        role=short("TURN_ROLE", t.role, memory_pb2.TurnRole),
+        content=t.content,
+        tool=t.tool,
+        arguments=to_json(t.arguments),
+        result=t.result,
+        is_error=t.is_error,
+        at=moment(t, "at"),
+        session_id=t.session_id,
+        turn=t.turn,
+        scope=t.scope,
+    )
+
+
 def to_json(struct: Struct) -> dict[str, Any]:
     """A struct as JSON values; whole numbers as int."""
     return {name: _value(value) for name, value in struct.fields.items()}
@@ -199,7 +223,7 @@ def to_answer(response: recall_pb2.RecallResponse) -> Answer:
 
 def _hit(h: recall_pb2.Hit) -> Hit:
     return Hit(
-        memory=to_memory(h.memory),
+        subject=to_turn(h.turn) if h.HasField("turn") else to_memory(h.memory),
         rank=h.rank,
         similarity=h.similarity,
         final_score=h.final_score,

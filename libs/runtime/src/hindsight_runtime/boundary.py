@@ -4,7 +4,8 @@ import asyncio
 import secrets
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import grpc
@@ -16,9 +17,9 @@ from hindsight_runtime.errors import (
     DeadlineExceeded,
     DependencyUnavailable,
     HindsightError,
-    InvalidField,
     Overloaded,
     Undecodable,
+    Unimplemented,
 )
 from hindsight_runtime.identity import Authenticator, set_caller
 
@@ -29,6 +30,9 @@ WIRE_LIMIT_BYTES = 16 * 2**20  # above MAX_REQUEST_BYTES, so that we answer and 
 TENANT_SHARE = 0.5  # of the calls in flight, at most, for one tenant
 OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
 STATUS_DETAILS = "grpc-status-details-bin"
+STATUS_BYTES = 4096  # trailing metadata above 8 KiB may be dropped by a peer, which then reports overload instead
+MESSAGE_CHARS = 300
+UNKNOWN_TENANT = -1  # of calls whose credential is still being checked
 
 log = structlog.get_logger()
 
@@ -38,16 +42,40 @@ def to_status(error: HindsightError, incident: str = "") -> status_pb2.Status:
     info = error_details_pb2.ErrorInfo(domain=DOMAIN, reason=error.reason)
     if incident:
         info.metadata["incident"] = incident
-    status = status_pb2.Status(code=_code(error).value[0], message=error.message)
+    status = status_pb2.Status(code=_code(error).value[0], message=error.message[:MESSAGE_CHARS])
     status.details.add().Pack(info)
     if error.violations:
-        fields = [error_details_pb2.BadRequest.FieldViolation(field=v.field, description=v.remedy) for v in error.violations]
-        status.details.add().Pack(error_details_pb2.BadRequest(field_violations=fields))
+        status.details.add().Pack(_bad_request(error))
     if error.retry_after_s is not None:
         retry = error_details_pb2.RetryInfo()
         retry.retry_delay.FromMilliseconds(int(error.retry_after_s * 1000))
         status.details.add().Pack(retry)
     return status
+
+
+def _bad_request(error: HindsightError) -> error_details_pb2.BadRequest:
+    """The violations, the first ones where all of them are too large to be sent."""
+    request = error_details_pb2.BadRequest()
+    for v in error.violations:
+        violation = error_details_pb2.BadRequest.FieldViolation(field=v.field, description=v.remedy)
+        if request.field_violations and request.ByteSize() + violation.ByteSize() > STATUS_BYTES:
+            break
+        request.field_violations.append(violation)
+    return request
+
+
+def _known(failure: BaseException) -> HindsightError | None:
+    """The error that tells the caller of a failure; None where it is our fault."""
+    if isinstance(failure, HindsightError):
+        return failure
+    if isinstance(failure, BaseExceptionGroup):  # of a task group
+        errors = [_known(part) for part in failure.exceptions]
+        return None if None in errors else errors[0]
+    if isinstance(failure, TimeoutError):
+        return DeadlineExceeded("the deadline passed before an answer was ready; allow more time")
+    if isinstance(failure, ConnectionError):
+        return DependencyUnavailable("a dependency closed the connection; try again")
+    return None
 
 
 def _code(error: HindsightError) -> grpc.StatusCode:
@@ -62,18 +90,19 @@ class Boundary(grpc.aio.ServerInterceptor):
         self.max_calls = max_calls
         self.time_limit_s = time_limit_s
         self.in_flight: Counter[int] = Counter()
-        self.idle = asyncio.Event()
-        self.idle.set()
 
     async def intercept_service(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
-        """Wrap the method's handler, which then receives and returns bytes."""
+        """Wrap the method's handler, which then receives and returns bytes.
+
+        A method that does not exist, or streams, is unimplemented: nothing is served around the boundary.
+        """
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)
-        if handler is None or method.startswith(OPEN_PREFIXES) or handler.unary_unary is None:
+        if method.startswith(OPEN_PREFIXES):
             return handler
 
         async def answer(raw: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
@@ -88,58 +117,57 @@ class Boundary(grpc.aio.ServerInterceptor):
             answer = await self._call(handler, raw, context)
             log.debug("answered call", method=method, took_ms=round((time.monotonic() - began) * 1000, 1))
             return answer
-        except HindsightError as caught:
-            error = caught
-        except TimeoutError:
-            error = DeadlineExceeded("the deadline passed before an answer was ready; allow more time")
-        except ConnectionError:
-            error = DependencyUnavailable("a dependency closed the connection; try again")
         except asyncio.CancelledError:
             if context.cancelled() or context.done():
                 raise
             error = DependencyUnavailable("the call was interrupted; try again")
-        except Exception as failure:
-            incident = secrets.token_hex(6)
-            log.error("call failed", method=method, incident=incident, exc_info=failure)
-            error = HindsightError(f"internal error, incident {incident}; the operator finds it in the log")
+        except (GeneratorExit, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as failure:  # the panic of a compiled extension is no Exception
+            known = _known(failure)
+            if known is None:
+                incident = secrets.token_hex(6)
+                log.error("call failed", method=method, incident=incident, exc_info=failure)
+            error = known or HindsightError(f"internal error, incident {incident}; the operator finds it in the log")
         context.set_code(_code(error))
-        context.set_details(error.message)
-        context.set_trailing_metadata(((STATUS_DETAILS, to_status(error, incident).SerializeToString()),))
+        status = to_status(error, incident)
+        context.set_details(status.message)
+        context.set_trailing_metadata(((STATUS_DETAILS, status.SerializeToString()),))
         return b""
 
     async def _call(self, handler: Any, raw: bytes, context: Any) -> bytes:
+        if handler is None or handler.unary_unary is None:
+            raise Unimplemented
         remaining_s = context.time_remaining()
         limit_s = self.time_limit_s if remaining_s is None else min(remaining_s, self.time_limit_s)
         async with asyncio.timeout(limit_s):
             metadata = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
-            principal = await self.authenticator.authenticate(metadata)
+            with self._admitted(UNKNOWN_TENANT):
+                principal = await self.authenticator.authenticate(metadata)
             set_caller(principal)
-            self._admit(principal.tenant_id)
-            try:
+            with self._admitted(principal.tenant_id):
                 response: Message = await handler.unary_unary(_decode(handler, raw), context)
                 return response.SerializeToString()
-            finally:
-                self._release(principal.tenant_id)
 
-    def _admit(self, tenant_id: int) -> None:
+    @contextmanager
+    def _admitted(self, tenant_id: int) -> Iterator[None]:
+        """Count a call of a tenant inside the block; refuse it where there are too many. Tenant 0 are our own services."""
         if self.in_flight.total() >= self.max_calls:
             raise Overloaded("the service is at its limit of calls in flight; try again")
         if tenant_id and self.in_flight[tenant_id] >= max(1, self.max_calls * TENANT_SHARE):
             raise Overloaded("the tenant is at its limit of calls in flight; try again")
         self.in_flight[tenant_id] += 1
-        self.idle.clear()
-
-    def _release(self, tenant_id: int) -> None:
-        self.in_flight[tenant_id] -= 1
-        if not self.in_flight[tenant_id]:
-            del self.in_flight[tenant_id]
-        if not self.in_flight:
-            self.idle.set()
+        try:
+            yield
+        finally:
+            self.in_flight[tenant_id] -= 1
+            if not self.in_flight[tenant_id]:
+                del self.in_flight[tenant_id]
 
 
 def _decode(handler: Any, raw: bytes) -> Message:
     if len(raw) > MAX_REQUEST_BYTES:
-        raise InvalidField("request", f"at most {MAX_REQUEST_BYTES // 2**20} MiB a request; split it")
+        raise Undecodable(f"at most {MAX_REQUEST_BYTES // 2**20} MiB a request; split it")
     try:
         return handler.request_deserializer(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError, ValueError):

@@ -13,6 +13,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hindsight_runtime.errors import InvalidField
 
 MAX_JSON_DEPTH = 16
+PATH_CHARS = 100  # of a field's path in an error: names inside a struct are the caller's own text
+ENUM_VALUES = 64
 REQUEST_ID_CHARS = 128
 AGENT_ID_CHARS = 64
 SCOPE_CHARS = 160
@@ -32,6 +34,11 @@ def check_text(field: str, text: str, *, max_chars: int, required: bool = False)
     if required and not text.strip():
         raise InvalidField(field, "required; give a text that is not blank")
     return text
+
+
+def check_label(field: str, text: str, *, max_chars: int) -> str:
+    """The text, if it is empty or a name people can see: no NUL, not too long, not blank."""
+    return check_text(field, text, max_chars=max_chars, required=bool(text))
 
 
 def check_size(field: str, text: str, *, max_bytes: int) -> str:
@@ -91,6 +98,12 @@ def check_name(field: str, number: int, names: Mapping[int, str]) -> str:
     return names[number]
 
 
+def check_names(field: str, numbers: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
+    """The names of enum values without repeats, in order."""
+    check_items(field, numbers, high=ENUM_VALUES)
+    return tuple(dict.fromkeys(check_name(f"{field}[{i}]", number, names) for i, number in enumerate(numbers)))
+
+
 def check_time(field: str, stamp: Timestamp) -> datetime:
     """The moment, aware, in UTC, between the years 1 and 9999."""
     try:
@@ -119,17 +132,22 @@ def _from_struct(field: str, struct: Struct, depth: int) -> dict[str, Any]:
         raise InvalidField(field, f"at most {MAX_JSON_DEPTH} levels deep; flatten it")
     for name in struct.fields:
         check_text(field, name, max_chars=KEY_CHARS)
-    return {name: _from_value(f"{field}.{name}", value, depth - 1) for name, value in struct.fields.items()}
+    return {name: _from_value(_inside(field, f".{name}"), value, depth - 1) for name, value in struct.fields.items()}
+
+
+def _inside(field: str, step: str) -> str:
+    """The path one step further in, or as far as it may be told."""
+    return field + step if len(field) + len(step) <= PATH_CHARS else field
 
 
 def _from_value(field: str, value: Value, depth: int) -> Any:
     kind = value.WhichOneof("kind")
     if depth < 0:
-        raise InvalidField(field[:KEY_CHARS], f"at most {MAX_JSON_DEPTH} levels deep; flatten it")
+        raise InvalidField(field, f"at most {MAX_JSON_DEPTH} levels deep; flatten it")
     if kind == "struct_value":
         return _from_struct(field, value.struct_value, depth)
     if kind == "list_value":
-        return [_from_value(f"{field}[{i}]", v, depth - 1) for i, v in enumerate(value.list_value.values)]
+        return [_from_value(_inside(field, f"[{i}]"), v, depth - 1) for i, v in enumerate(value.list_value.values)]
     if kind == "number_value":
         if not math.isfinite(value.number_value):
             raise InvalidField(field, "NaN and infinities are not allowed; leave the field out")

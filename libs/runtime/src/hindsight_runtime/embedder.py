@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import grpc
 import numpy as np
+import structlog
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 from hindsight.v1 import embedding_pb2, embedding_pb2_grpc
@@ -18,9 +19,11 @@ from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overl
 TIMEOUT_S = 20.0
 RETRY_AFTER_S = 0.5
 BATCH_TEXTS = 64
-BATCH_CHARS = 128 * 1024
+BATCH_BYTES = 64 * 1024  # the queue of the embed service holds this much whatever its settings
+OUR_FAULT = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED)
 UNAVAILABLE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
 Role = Literal["query", "passage"]
+log = structlog.get_logger()
 ROLES = {"query": embedding_pb2.ROLE_QUERY, "passage": embedding_pb2.ROLE_PASSAGE}
 
 
@@ -83,21 +86,24 @@ class Embedder:
         except grpc.aio.AioRpcError as error:
             if error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED:
                 raise Overloaded("the embedding queue is full; try again", retry_after_s=_retry_after_s(error)) from None
-            if error.code() in UNAVAILABLE:
-                raise DependencyUnavailable("the embed service does not answer; try again") from None
-            raise
+            if error.code() in OUR_FAULT:
+                raise
+            if error.code() not in UNAVAILABLE:
+                log.error("embed service failed", code=error.code().name, details=error.details())
+            raise DependencyUnavailable("the embed service does not answer; try again") from None
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
     """Texts in requests of a size that lets the queue mix callers."""
     batch: list[str] = []
-    size_chars = 0
+    size_bytes = 0
     for text in texts:
-        if batch and (len(batch) == BATCH_TEXTS or size_chars + len(text) > BATCH_CHARS):
+        text_bytes = len(text.encode())
+        if batch and (len(batch) == BATCH_TEXTS or size_bytes + text_bytes > BATCH_BYTES):
             yield batch
-            batch, size_chars = [], 0
+            batch, size_bytes = [], 0
         batch.append(text)
-        size_chars += len(text)
+        size_bytes += text_bytes
     if batch:
         yield batch
 

@@ -39,7 +39,7 @@ class InvalidField(HindsightError):
 
 
 class Undecodable(HindsightError):
-    """The bytes are no message."""
+    """The bytes are no message, or more than are read."""
 
     code, reason = "INVALID_ARGUMENT", "UNDECODABLE"
 
@@ -117,6 +117,15 @@ class DeadlineExceeded(HindsightError):
     """The caller's time was up first."""
 
     code, reason = "DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"
+
+
+class Unimplemented(HindsightError):
+    """The method does not exist here."""
+
+    code, reason = "UNIMPLEMENTED", "UNIMPLEMENTED"
+
+    def __init__(self) -> None:
+        super().__init__("this server has no such method; compare the versions of client and server")
 
 
 class StartFailed(Exception):

@@ -75,8 +75,9 @@ class Principal:
         """Whether the credential's scopes admit a scope."""
         return not self.scopes or any(scope.startswith(s[:-1]) if s.endswith("*") else scope == s for s in self.scopes)
 
-    def readable_scopes(self, named: str) -> tuple[str, ...] | None:
-        """The scopes a reading call sees; None means all. Whoever names a scope sees the agent's too.
+    def readable_scopes(self, named: str, *, field: str = "scope") -> tuple[str, ...] | None:
+        """The scopes a reading call sees; None means all. Whoever names a scope sees the agent's too. `field` is where
+        the request names it.
 
         Raises:
             InvalidField: the credential serves several scopes and none was named.
@@ -89,7 +90,7 @@ class Principal:
             return None
         own = [s for s in self.scopes if s != AGENT_SCOPE]
         if len(own) > 1 or any(s.endswith("*") for s in own):
-            raise InvalidField("scope", "this key serves several scopes; name one of them")
+            raise InvalidField(field, "this key serves several scopes; name one of them")
         return tuple(dict.fromkeys((*own, AGENT_SCOPE)))
 
     def may_read(self, scope: str) -> bool:
@@ -275,7 +276,7 @@ def verify_assertion(token: str, public_key: str) -> Principal:
             rights=frozenset(claims["rights"]),
             sources=frozenset(claims["sources"]),
         )
-    except (jwt.InvalidTokenError, KeyError, TypeError, ValueError):
+    except (jwt.InvalidTokenError, KeyError, TypeError, ValueError, RecursionError):
         raise Unauthenticated from None
 
 

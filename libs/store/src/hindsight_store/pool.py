@@ -21,15 +21,16 @@ GONE = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
     OSError,
 )
+BUSY = (asyncpg.TransactionRollbackError, asyncpg.LockNotAvailableError)  # nothing happened, and a repeat may succeed
 
 
 class StoreUnavailable(ConnectionError):
-    """PostgreSQL does not answer; what was asked may or may not have happened."""
+    """PostgreSQL does not answer, or not now; what was asked may or may not have happened."""
 
 
 class StoreNotReady(OSError):
@@ -85,7 +86,8 @@ async def transaction(pool: asyncpg.Pool, tenant_id: int, *, readonly: bool) -> 
     """A transaction that sees one tenant's rows only, by row-level security. Committed at the end of the block.
 
     Raises:
-        StoreUnavailable: PostgreSQL went away; a commit under way may or may not have happened.
+        StoreUnavailable: PostgreSQL went away (a commit under way may or may not have happened), no connection became free,
+            or others were in the way.
         TimeoutError: the statement took longer than the role's statement_timeout.
     """
     begin = BEGIN_READING if readonly else BEGIN_WRITING
@@ -100,8 +102,8 @@ async def transaction(pool: asyncpg.Pool, tenant_id: int, *, readonly: bool) -> 
             await connection.execute("COMMIT")
     except asyncpg.QueryCanceledError:
         raise TimeoutError from None
-    except GONE as error:
-        raise StoreUnavailable(f"PostgreSQL went away: {type(error).__name__}") from error
+    except (*GONE, *BUSY) as error:
+        raise StoreUnavailable(f"PostgreSQL went away or is too busy: {type(error).__name__}") from error
 
 
 async def ping(pool: asyncpg.Pool) -> None:

@@ -10,9 +10,11 @@ from uuid import UUID
 import asyncpg
 from pgvector import HalfVector
 
+from hindsight_store import jobs
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, to_memory
 from hindsight_store.records import Embedded, Generation, Memory, Vector
+from hindsight_store.turns import TurnWriter
 from hindsight_store.words import length, terms, to_tsvector
 
 CREATE_BANK = "INSERT INTO agents (tenant_id, agent_id) VALUES ($1, $2) ON CONFLICT (tenant_id, agent_id) DO NOTHING"
@@ -34,11 +36,13 @@ NEIGHBOURS = f"""SELECT {COLUMNS}, -(e.embedding <#> $5) AS cosine
         AND m.valid_to IS NULL AND -(e.embedding <#> $5) >= $6
     ORDER BY cosine DESC, m.memory_id LIMIT $7"""
 
-CURRENT = f"SELECT {COLUMNS} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND m.known_to IS NULL FOR UPDATE"
+# No row locks: who changes memories holds their advisory locks. FOR UPDATE would also lose a row that somebody else replaces
+# meanwhile (its new version is not in the snapshot), and lock in an order of its own.
+CURRENT = f"SELECT {COLUMNS} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND m.known_to IS NULL"
 
 CURRENT_BY_KEY = f"""SELECT {COLUMNS} FROM memories AS m
     WHERE m.bank_id = $1 AND m.key = $2 AND m.scope = $3 AND m.known_to IS NULL AND m.status IN ('active', 'archived')
-    ORDER BY m.memory_id FOR UPDATE"""
+    ORDER BY m.memory_id"""
 
 REVISION = f"SELECT {COLUMNS} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision = $3"
 
@@ -117,12 +121,12 @@ class Writer(Reader):
         return [(to_memory(row), row["cosine"]) for row in rows]
 
     async def current(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, Memory]:
-        """Current revisions by id, locked against other writers; what does not exist is missing."""
+        """Current revisions by id; what does not exist is missing. Who changes one holds its lock first."""
         rows = await self._connection.fetch(CURRENT, bank_id, memory_ids) if memory_ids else ()
         return {row["memory_id"]: to_memory(row) for row in rows}
 
     async def current_by_key(self, bank_id: int, key: str, scope: str) -> list[Memory]:
-        """Current active and archived memories with exactly this key and scope, locked, ascending by id."""
+        """Current active and archived memories with exactly this key and scope, ascending by id."""
         return [to_memory(row) for row in await self._connection.fetch(CURRENT_BY_KEY, bank_id, key, scope)]
 
     async def revision(self, bank_id: int, memory_id: UUID, revision: int) -> Memory | None:
@@ -158,6 +162,19 @@ class Writer(Reader):
             await self._connection.execute(statement, *rows[0])
         elif rows:
             await self._connection.executemany(statement, rows)
+
+    @property
+    def turns(self) -> TurnWriter:
+        """The turns of the same tenant, in the same transaction."""
+        return TurnWriter(self._connection, self._tenant_id)
+
+    async def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
+        """Queue a job that follows this change."""
+        await jobs.enqueue(self._connection, bank_id, self._tenant_id, kind, payload)
+
+    async def complete(self, job: jobs.Job) -> bool:
+        """Take a finished job off the queue; False where another worker has it by now."""
+        return await jobs.complete(self._connection, job)
 
     def _row(self, bank_id: int, m: Memory) -> tuple[Any, ...]:
         counts = terms(search_text(m.key, m.trigger, m.value))

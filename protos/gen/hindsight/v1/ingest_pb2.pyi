@@ -186,3 +186,27 @@ class RestoreResponse(_message.Message):
     RESULT_FIELD_NUMBER: _ClassVar[int]
     result: WriteResult
     def __init__(self, result: _Optional[_Union[WriteResult, _Mapping]] = ...) -> None: ...
+
+class ObserveRequest(_message.Message):
+    __slots__ = ("request_id", "agent_id", "session_id", "scope", "turns", "first_turn")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    TURNS_FIELD_NUMBER: _ClassVar[int]
+    FIRST_TURN_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    agent_id: str
+    session_id: str
+    scope: str
+    turns: _containers.RepeatedCompositeFieldContainer[_memory_pb2.Turn]
+    first_turn: int
+    def __init__(self, request_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., session_id: _Optional[str] = ..., scope: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[_memory_pb2.Turn, _Mapping]]] = ..., first_turn: _Optional[int] = ...) -> None: ...
+
+class ObserveResponse(_message.Message):
+    __slots__ = ("first_turn", "added")
+    FIRST_TURN_FIELD_NUMBER: _ClassVar[int]
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    first_turn: int
+    added: int
+    def __init__(self, first_turn: _Optional[int] = ..., added: _Optional[int] = ...) -> None: ...

@@ -60,6 +60,11 @@ class IngestServiceStub:
                 request_serializer=hindsight_dot_v1_dot_ingest__pb2.RestoreRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_ingest__pb2.RestoreResponse.FromString,
                 _registered_method=True)
+        self.Observe = channel.unary_unary(
+                '/hindsight.v1.IngestService/Observe',
+                request_serializer=hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_ingest__pb2.ObserveResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer:
@@ -101,6 +106,13 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Observe(self, request, context):
+        """Keep turns of a session as evidence. They are found by words at once, by meaning soon after.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -128,6 +140,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.Restore,
                     request_deserializer=hindsight_dot_v1_dot_ingest__pb2.RestoreRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_ingest__pb2.RestoreResponse.SerializeToString,
+            ),
+            'Observe': grpc.unary_unary_rpc_method_handler(
+                    servicer.Observe,
+                    request_deserializer=hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_ingest__pb2.ObserveResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -266,6 +283,33 @@ class IngestService:
             '/hindsight.v1.IngestService/Restore',
             hindsight_dot_v1_dot_ingest__pb2.RestoreRequest.SerializeToString,
             hindsight_dot_v1_dot_ingest__pb2.RestoreResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Observe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.IngestService/Observe',
+            hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.SerializeToString,
+            hindsight_dot_v1_dot_ingest__pb2.ObserveResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -40,6 +40,14 @@ class SourceKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SOURCE_KIND_INFERENCE: _ClassVar[SourceKind]
     SOURCE_KIND_RETROSPECTIVE: _ClassVar[SourceKind]
     SOURCE_KIND_IMPORT: _ClassVar[SourceKind]
+
+class TurnRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TURN_ROLE_UNSPECIFIED: _ClassVar[TurnRole]
+    TURN_ROLE_USER: _ClassVar[TurnRole]
+    TURN_ROLE_ASSISTANT: _ClassVar[TurnRole]
+    TURN_ROLE_TOOL_CALL: _ClassVar[TurnRole]
+    TURN_ROLE_TOOL_RESULT: _ClassVar[TurnRole]
 KIND_UNSPECIFIED: Kind
 KIND_PREFERENCE: Kind
 KIND_FACT: Kind
@@ -61,6 +69,11 @@ SOURCE_KIND_TOOL: SourceKind
 SOURCE_KIND_INFERENCE: SourceKind
 SOURCE_KIND_RETROSPECTIVE: SourceKind
 SOURCE_KIND_IMPORT: SourceKind
+TURN_ROLE_UNSPECIFIED: TurnRole
+TURN_ROLE_USER: TurnRole
+TURN_ROLE_ASSISTANT: TurnRole
+TURN_ROLE_TOOL_CALL: TurnRole
+TURN_ROLE_TOOL_RESULT: TurnRole
 
 class Source(_message.Message):
     __slots__ = ("kind", "session_id", "turn")
@@ -191,3 +204,27 @@ class Filter(_message.Message):
     metadata: _struct_pb2.Struct
     include_archived: bool
     def __init__(self, key: _Optional[str] = ..., scope: _Optional[str] = ..., kinds: _Optional[_Iterable[_Union[Kind, str]]] = ..., tags: _Optional[_Iterable[str]] = ..., all_tags: _Optional[bool] = ..., min_importance: _Optional[float] = ..., min_confidence: _Optional[float] = ..., valid_from: _Optional[_Union[TimeRange, _Mapping]] = ..., created_at: _Optional[_Union[TimeRange, _Mapping]] = ..., metadata: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., include_archived: _Optional[bool] = ...) -> None: ...
+
+class Turn(_message.Message):
+    __slots__ = ("role", "content", "tool", "arguments", "result", "is_error", "at", "session_id", "turn", "scope")
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    RESULT_FIELD_NUMBER: _ClassVar[int]
+    IS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    role: TurnRole
+    content: str
+    tool: str
+    arguments: _struct_pb2.Struct
+    result: str
+    is_error: bool
+    at: _timestamp_pb2.Timestamp
+    session_id: str
+    turn: int
+    scope: str
+    def __init__(self, role: _Optional[_Union[TurnRole, str]] = ..., content: _Optional[str] = ..., tool: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., result: _Optional[str] = ..., is_error: _Optional[bool] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., scope: _Optional[str] = ...) -> None: ...

@@ -22,6 +22,7 @@ class Channel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHANNEL_TRIGGER: _ClassVar[Channel]
     CHANNEL_LEXICAL: _ClassVar[Channel]
     CHANNEL_TAG: _ClassVar[Channel]
+    CHANNEL_EPISODIC: _ClassVar[Channel]
 MODE_UNSPECIFIED: Mode
 MODE_SEMANTIC: Mode
 MODE_TAG: Mode
@@ -31,9 +32,10 @@ CHANNEL_CONTENT: Channel
 CHANNEL_TRIGGER: Channel
 CHANNEL_LEXICAL: Channel
 CHANNEL_TAG: Channel
+CHANNEL_EPISODIC: Channel
 
 class RecallRequest(_message.Message):
-    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token")
+    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +43,8 @@ class RecallRequest(_message.Message):
     TOP_K_FIELD_NUMBER: _ClassVar[int]
     RELEVANCE_FLOOR_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_TURNS_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     query: str
     mode: Mode
@@ -48,7 +52,9 @@ class RecallRequest(_message.Message):
     top_k: int
     relevance_floor: float
     page_token: str
-    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ...) -> None: ...
+    include_turns: bool
+    time_zone: str
+    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("channel", "rank", "score")
@@ -71,7 +77,7 @@ class Contribution(_message.Message):
     def __init__(self, feature: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class Hit(_message.Message):
-    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions")
+    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn")
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +85,7 @@ class Hit(_message.Message):
     EFFECTIVE_IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     FINDINGS_FIELD_NUMBER: _ClassVar[int]
     CONTRIBUTIONS_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
     memory: _memory_pb2.Memory
     rank: int
     similarity: float
@@ -86,7 +93,8 @@ class Hit(_message.Message):
     effective_importance: float
     findings: _containers.RepeatedCompositeFieldContainer[Finding]
     contributions: _containers.RepeatedCompositeFieldContainer[Contribution]
-    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ...) -> None: ...
+    turn: _memory_pb2.Turn
+    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
     __slots__ = ("hits", "next_page_token", "missing_channels")

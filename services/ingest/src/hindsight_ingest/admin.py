@@ -32,23 +32,24 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
     async def CreateKey(self, request: admin_pb2.CreateKeyRequest, context: Any) -> admin_pb2.CreateKeyResponse:
         """Make a key."""
         principal = _admin()
-        rights = [checks.check_name(f"rights[{i}]", r, RIGHTS) for i, r in enumerate(request.rights)]
+        checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+        checks.check_items("scopes", request.scopes, high=LIST_ITEMS)
+        rights = checks.check_names("rights", request.rights, RIGHTS)
         if "operator" in rights:
             principal.require("operator")
-        sources = [checks.check_name(f"sources[{i}]", s, SOURCES) for i, s in enumerate(request.sources)]
+        sources = checks.check_names("sources", request.sources, SOURCES)
         secret = new_secret()
         key = NewKey(
             key_id=str(uuid7()),
             secret_hash=hash_secret(secret),
             name=checks.check_text("name", request.name, max_chars=NAME_CHARS),
             agent_ids=_texts("agent_ids", request.agent_ids, checks.AGENT_ID_CHARS),
-            default_agent_id=checks.check_text("default_agent_id", request.default_agent_id, max_chars=checks.AGENT_ID_CHARS),
+            default_agent_id=checks.check_label("default_agent_id", request.default_agent_id, max_chars=checks.AGENT_ID_CHARS),
             scopes=[_pattern(f"scopes[{i}]", s) for i, s in enumerate(request.scopes)],
             rights=rights or ["read", "write"],
             sources=sources or ["user", "tool", "inference"],
             expires_at=checks.check_time("expires_at", request.expires_at) if request.HasField("expires_at") else None,
         )
-        checks.check_items("scopes", request.scopes, high=LIST_ITEMS)
         if key.default_agent_id and key.agent_ids and key.default_agent_id not in key.agent_ids:
             raise InvalidField("default_agent_id", "name one of agent_ids")
         tenant_id = await self._tenant(principal, request.tenant, create=True)
@@ -97,6 +98,7 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
 
     async def _change(self, request: Any, action: str, change: Callable[[KeyWriter, Principal], Any]) -> Principal:
         principal = _admin()
+        checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
         key_id = str(checks.check_id("key_id", request.key_id))
         tenant_id = await self._tenant(principal, request.tenant, create=False)
         async with managing_keys(self._pool, tenant_id) as keys:
@@ -108,14 +110,12 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
                 principal.require("operator")
             if action == "rotate_key":
                 await self._claim(keys, principal, request.request_id)
-            else:
-                checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
             await change(keys, key)
             await keys.audit(principal.key_id, action, key_id, "ok")
             return Principal.from_row(await keys.get(key_id) or {})
 
     async def _tenant(self, principal: Principal, name: str, *, create: bool) -> int:
-        checks.check_text("tenant", name, max_chars=TENANT_CHARS)
+        checks.check_label("tenant", name, max_chars=TENANT_CHARS)
         if not name or name == principal.tenant:
             return principal.tenant_id
         if "operator" not in principal.rights:
@@ -126,7 +126,6 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         return tenant_id
 
     async def _claim(self, keys: KeyWriter, principal: Principal, request_id: str) -> None:
-        checks.check_text("request_id", request_id, max_chars=checks.REQUEST_ID_CHARS)
         if request_id and not await keys.claim_request(principal.key_id, request_id):
             raise AlreadyExists("this request_id was used; the secret was told once and cannot be told again")
 

@@ -103,9 +103,10 @@ class Changes:
                     raise NotFound("no such memory")
             else:
                 key, scope = place
-                found = await writer.current_by_key(bank_id, key, scope)
-                await writer.lock([lock_key(bank_id, m.memory_id) for m in found])
-                memories = await writer.current_by_key(bank_id, key, scope)
+                found = [m.memory_id for m in await writer.current_by_key(bank_id, key, scope)]
+                await writer.lock([lock_key(bank_id, i) for i in found])
+                locked = (await writer.current(bank_id, found)).values()
+                memories = [m for m in locked if (m.key, m.scope) == place and m.status in ("active", "archived")]
             await self._write(writer, bank_id, call, *((_forgotten(m, mode), m.revision) for m in memories))
             return [Result("updated", i) for i in sorted(m.memory_id for m in memories)]
 

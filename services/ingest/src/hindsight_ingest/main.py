@@ -19,6 +19,7 @@ from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.settings import IngestSettings
@@ -46,7 +47,9 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         probes["redis"] = lambda: _ping_redis(cache)
 
     def register(server: grpc.aio.Server) -> None:
-        ingest_pb2_grpc.add_IngestServiceServicer_to_server(IngestServicer(pipeline, Changes(pool, pipeline)), server)
+        ingest_pb2_grpc.add_IngestServiceServicer_to_server(
+            IngestServicer(pipeline, Changes(pool, pipeline), Observer(pool, clock=_now)), server
+        )
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
 
     names = ("hindsight.v1.IngestService", "hindsight.v1.AdminService")

@@ -1,7 +1,7 @@
 """The one way in: validate → guard → embed → duplicates → commit. Every path that writes goes through here."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -101,6 +101,15 @@ def lock_key(*parts: object) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
+def check_repeat(past: PastRequest, call: Call) -> None:
+    """Raise RequestIdReused where a call's request id stands for other content."""
+    if past.content_hash != call.content_hash:
+        raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
+
+
+Entry = tuple[Candidate, Embedded] | InvalidField  # a candidate on its way, or why it is rejected
+
+
 class Pipeline:
     """Writes candidates. One for the life of a process."""
 
@@ -132,9 +141,8 @@ class Pipeline:
             RequestIdReused: the request id stands for other content.
             DependencyUnavailable: the embed service does not answer; nothing was written.
         """
-        if all_or_nothing and (failed := [c for c in checked if isinstance(c, InvalidField)]):
-            violations = [FieldViolation(f.field, f.remedy) for f in failed]
-            raise BatchRejected("nothing was written: correct the fields named, or drop all_or_nothing", violations=violations)
+        if all_or_nothing:
+            _require_all(checked)
         accepted = [c for c in checked if isinstance(c, Candidate)]
         try:
             embedded = await self.embed([(c.content, c.trigger) for c in accepted])
@@ -143,8 +151,16 @@ class Pipeline:
             if past is None:
                 raise
             return past
-        places = {(c.scope, c.key) for c in accepted}
-        return await self.change(call, lambda w, bank: self._commit(w, bank, call, checked, embedded), places)
+        vectors = iter(embedded)
+        entries = [(c, next(vectors)) if isinstance(c, Candidate) else c for c in checked]
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            known = await self._check_derived(writer, bank_id, call.principal, entries)
+            if all_or_nothing:
+                _require_all(known)
+            return await self._commit(writer, bank_id, call, known)
+
+        return await self.change(call, make, {(c.scope, c.key) for c in accepted})
 
     async def embed(self, texts: Sequence[tuple[str, str]]) -> list[Embedded]:
         """Embed (content, trigger) pairs, in order."""
@@ -195,39 +211,32 @@ class Pipeline:
         past = await writer.find_request(bank_id, call.principal.key_id, call.request_id)
         if past is None:
             return None
-        if past.content_hash != call.content_hash:
-            raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
+        check_repeat(past, call)
         return [Result.from_json(kept) for kept in past.outcome["results"]]
 
-    async def _commit(
-        self,
-        writer: Writer,
-        bank_id: int,
-        call: Call,
-        checked: Sequence[Candidate | InvalidField],
-        embedded: Sequence[Embedded],
-    ) -> list[Result]:
-        accepted = [c for c in checked if isinstance(c, Candidate)]
-        await self._check_derived(writer, bank_id, call.principal, accepted)
-        twins = [await self._find_twin(writer, bank_id, c, e) for c, e in zip(accepted, embedded, strict=True)]
+    async def _commit(self, writer: Writer, bank_id: int, call: Call, entries: Sequence[Entry]) -> list[Result]:
+        accepted = [e for e in entries if not isinstance(e, InvalidField)]
+        twins = [await self._find_twin(writer, bank_id, c, vectors) for c, vectors in accepted]
         found = [t for t in twins if t]
         await writer.lock([lock_key(bank_id, i) for i in found])
         versions = Versions(await writer.current(bank_id, found), call.principal.key_id, self.clock())
         results = []
-        for candidate, vectors, twin in zip(accepted, embedded, twins, strict=True):
+        for (candidate, vectors), twin in zip(accepted, twins, strict=True):
             verdict = self._guard.admit(candidate, call.principal)
             outcome, memory = versions.put(candidate, vectors, twin, status=verdict.status)
             results.append(Result(outcome, memory.memory_id, memory.revision, adjustments=candidate.adjustments))
         await versions.write(writer, bank_id, self.generation)
         answers = iter(results)
-        return [next(answers) if isinstance(c, Candidate) else _rejection(c) for c in checked]
+        return [_rejection(e) if isinstance(e, InvalidField) else next(answers) for e in entries]
 
-    async def _check_derived(self, writer: Writer, bank_id: int, principal: Principal, accepted: Sequence[Candidate]) -> None:
-        wanted = {i for c in accepted for i in c.derived_from}
+    async def _check_derived(
+        self, writer: Writer, bank_id: int, principal: Principal, entries: Sequence[Entry]
+    ) -> Sequence[Entry]:
+        """The entries, those rejected that are derived from what the caller cannot see."""
+        wanted = {i for e in entries if not isinstance(e, InvalidField) for i in e[0].derived_from}
         found = await writer.current(bank_id, list(wanted)) if wanted else {}
         visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}
-        if missing := wanted - visible:
-            raise InvalidField("derived_from", f"no memory {min(missing)} of this agent; leave it out")
+        return [e if isinstance(e, InvalidField) else _unknown_origin(e[0], visible) or e for e in entries]
 
     async def _find_twin(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> UUID | None:
         """A stored memory of the same scope and key that says the same: near in meaning, and then word for word."""
@@ -236,6 +245,20 @@ class Pipeline:
         near = await writer.neighbours(bank_id, candidate.scope, candidate.key, query, min_cosine=least)
         meaning = sense(candidate.value)
         return next((memory.memory_id for memory, _ in near if sense(memory.value) == meaning), None)
+
+
+def _unknown_origin(candidate: Candidate, visible: Set[UUID]) -> InvalidField | None:
+    for number, origin in enumerate(candidate.derived_from):
+        if origin not in visible:
+            return InvalidField(f"{candidate.path}.derived_from[{number}]", "no such memory of this agent; leave it out")
+    return None
+
+
+def _require_all(entries: Sequence[object]) -> None:
+    """Raise BatchRejected if one of a batch was rejected."""
+    if failed := [e for e in entries if isinstance(e, InvalidField)]:
+        violations = [FieldViolation(f.field, f.remedy) for f in failed]
+        raise BatchRejected("nothing was written: correct the fields named, or drop all_or_nothing", violations=violations)
 
 
 def _rejection(error: InvalidField) -> Result:

@@ -5,20 +5,22 @@ from typing import Any
 
 from hindsight.v1 import ingest_pb2, ingest_pb2_grpc
 from hindsight_runtime import checks
-from hindsight_runtime.errors import InvalidField
+from hindsight_runtime.errors import BatchRejected, InvalidField
 from hindsight_runtime.identity import caller
 
 from hindsight_ingest import validation
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Call, Pipeline, Result
 
 
 class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     """Answers IngestService."""
 
-    def __init__(self, pipeline: Pipeline, changes: Changes) -> None:
+    def __init__(self, pipeline: Pipeline, changes: Changes, observer: Observer) -> None:
         self._pipeline = pipeline
         self._changes = changes
+        self._observer = observer
 
     async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
         """Write one memory."""
@@ -26,7 +28,10 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         if not request.HasField("memory"):
             raise InvalidField("memory", "required; give the memory to write")
         candidate = validation.read_candidate("memory", request.memory, call.principal, self._pipeline.clock())
-        results = await self._pipeline.write(call, [candidate])
+        try:
+            results = await self._pipeline.write(call, [candidate], all_or_nothing=True)
+        except BatchRejected as error:
+            raise InvalidField(error.violations[0].field, error.violations[0].remedy) from None
         return ingest_pb2.WriteResponse(result=_to_message(results[0]))
 
     async def WriteBatch(self, request: ingest_pb2.WriteBatchRequest, context: Any) -> ingest_pb2.WriteBatchResponse:
@@ -48,7 +53,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         call = _call(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         fields = validation.read_changes(request)
-        revision = request.revision if request.HasField("revision") else None
+        revision = _revision(request) if request.HasField("revision") else None
         result = await self._changes.update(call, memory_id, fields, revision)
         return ingest_pb2.UpdateResponse(result=_to_message(result))
 
@@ -59,10 +64,10 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
             raise InvalidField("memory_id", "give either memory_id or key, and not both")
         memory_id = checks.check_id("memory_id", request.memory_id) if request.memory_id else None
         mode = checks.check_name("mode", request.mode, validation.FORGET_MODES)
+        named = checks.check_scope("scope", request.scope)
         place = ("", "")
         if memory_id is None:
-            scope = call.principal.writable_scope(checks.check_scope("scope", request.scope))
-            place = (validation.check_key("key", request.key), scope)
+            place = (validation.check_key("key", request.key), call.principal.writable_scope(named))
         forgotten = await self._changes.forget(call, memory_id, place, mode)
         return ingest_pb2.ForgetResponse(memory_ids=map(str, forgotten))
 
@@ -70,10 +75,28 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         """Go back to an earlier revision."""
         call = _call(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
-        if request.revision < 1:
-            raise InvalidField("revision", "give a revision of the memory, counted from 1")
-        result = await self._changes.restore(call, memory_id, request.revision)
+        result = await self._changes.restore(call, memory_id, _revision(request))
         return ingest_pb2.RestoreResponse(result=_to_message(result))
+
+    async def Observe(self, request: ingest_pb2.ObserveRequest, context: Any) -> ingest_pb2.ObserveResponse:
+        """Keep turns of a session."""
+        call = _call(request)
+        session_id = checks.check_text("session_id", request.session_id, max_chars=validation.SESSION_ID_CHARS, required=True)
+        scope = checks.check_scope("scope", request.scope)
+        checks.check_items("turns", request.turns, low=1, high=validation.BATCH)
+        first_turn = request.first_turn if request.HasField("first_turn") else None
+        if first_turn is not None and not 0 <= first_turn <= validation.MAX_TURN:
+            raise InvalidField("first_turn", "count turns from 0")
+        now = self._observer.clock()
+        turns = [validation.read_turn(i, turn, session_id, call.principal, now) for i, turn in enumerate(request.turns)]
+        observed = await self._observer.observe(call, session_id, scope, turns, first_turn)
+        return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added)
+
+
+def _revision(request: Any) -> int:
+    if request.revision < 1:
+        raise InvalidField("revision", "give a revision of the memory, counted from 1")
+    return request.revision
 
 
 def _call(request: Any) -> Call:
@@ -81,7 +104,7 @@ def _call(request: Any) -> Call:
     principal = caller()
     principal.require("write")
     checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
-    checks.check_text("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+    checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
     agent_id = principal.resolve_agent(request.agent_id)
     content = type(request)()
     content.CopyFrom(request)

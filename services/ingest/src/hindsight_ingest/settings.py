@@ -12,3 +12,13 @@ class IngestSettings(ServerSettings):
     redis_url: str = Field(default="", validation_alias=either("REDIS_URL"))
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
+
+
+class WorkerSettings(ServerSettings):
+    """What the worker needs; its port answers health only."""
+
+    port: int = Field(default=50054, validation_alias="HINDSIGHT_WORKER_PORT")
+    database_url: str = Field(validation_alias=either("DATABASE_URL"))  # as the role hindsight_ingest
+    maintenance_database_url: str  # as the role hindsight_maintenance, to see every tenant's jobs
+    embed_address: str = "127.0.0.1:50053"
+    embed_token: str = ""

@@ -8,6 +8,7 @@ from hindsight.v1 import ingest_pb2, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, PermissionDenied
 from hindsight_runtime.identity import Principal
+from hindsight_store.turns import Turn
 
 from hindsight_ingest.candidate import Candidate, lower_to_ceiling
 
@@ -23,6 +24,9 @@ MIN_CONFIDENCE = 0.5  # what is less sure never enters long-term memory
 
 KINDS = {v: k.removeprefix("KIND_").lower() for k, v in memory_pb2.Kind.items()} | {0: "fact"}
 SOURCES = {v: k.removeprefix("SOURCE_KIND_").lower() for k, v in memory_pb2.SourceKind.items()} | {0: ""}
+TURN_ROLES = {v: k.removeprefix("TURN_ROLE_").lower() for k, v in memory_pb2.TurnRole.items() if v}
+TOOL_CHARS = 128
+MAX_TURN = 2**31 - 1024
 FORGET_MODES = {0: "delete", 1: "fade", 2: "delete"}
 
 
@@ -100,6 +104,7 @@ def read_candidate(field: str, memory: memory_pb2.NewMemory, principal: Principa
         expires_at=expires_at,
         derived_from=tuple(checks.check_id(f"{field}.derived_from[{i}]", text) for i, text in enumerate(memory.derived_from)),
         adjustments=lowered,
+        path=field,
     )
 
 
@@ -113,7 +118,7 @@ def read_changes(request: ingest_pb2.UpdateRequest) -> dict[str, Any]:
         "key": ("key", lambda: check_key("key", request.key)),
         "query": ("trigger", lambda: check_trigger("query", request.query)),
         "value": ("value", lambda: check_value("value", request.value)),
-        "tags": ("tags", lambda: checks.check_tags("tags", request.tags.values)),
+        "tags": ("tags", lambda: checks.check_tags("tags.values", request.tags.values)),
         "importance": ("importance", lambda: checks.check_fraction("importance", request.importance)),
         "confidence": ("confidence", lambda: check_confidence("confidence", request.confidence)),
         "metadata": (
@@ -129,3 +134,31 @@ def read_changes(request: ingest_pb2.UpdateRequest) -> dict[str, Any]:
     if not changes:
         raise InvalidField("memory_id", "nothing to change: give at least one field beside it")
     return changes
+
+
+def read_turn(index: int, turn: memory_pb2.Turn, session_id: str, principal: Principal, now: datetime) -> Turn:
+    """A turn to keep, checked, numbered by its place in the request.
+
+    Raises:
+        InvalidField: a field is not accepted; its name begins with "turns[index]".
+    """
+    field = f"turns[{index}]"
+    role = checks.check_name(f"{field}.role", turn.role, TURN_ROLES)
+    tool = checks.check_text(f"{field}.tool", turn.tool, max_chars=TOOL_CHARS, required=role.startswith("tool"))
+    checks.check_size(f"{field}.content", turn.content, max_bytes=VALUE_BYTES)
+    checks.check_size(f"{field}.result", turn.result, max_bytes=VALUE_BYTES)
+    return Turn(
+        session_id=session_id,
+        turn=index,
+        scope="",
+        role=role,
+        content=checks.check_text(f"{field}.content", turn.content, max_chars=VALUE_BYTES, required=not tool),
+        tool=tool,
+        arguments=checks.check_struct(f"{field}.arguments", turn.arguments, max_bytes=METADATA_BYTES),
+        result=checks.check_text(f"{field}.result", turn.result, max_chars=VALUE_BYTES),
+        is_error=turn.is_error,
+        masked=(),
+        principal=principal.key_id,
+        at=checks.check_time(f"{field}.at", turn.at) if turn.HasField("at") else now,
+        known_from=now,
+    )

@@ -1,8 +1,10 @@
 """The revisions that one call adds and ends."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, TypeVar
 from uuid import UUID
 
 from hindsight_store.ids import uuid7
@@ -11,6 +13,8 @@ from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.duplicates import sense
+
+T = TypeVar("T", bound=Hashable)
 
 
 def new_memory(candidate: Candidate, *, principal: str, status: str, now: datetime) -> Memory:
@@ -44,19 +48,35 @@ def new_memory(candidate: Candidate, *, principal: str, status: str, now: dateti
     )
 
 
+MAX_TAGS = 64
+MAX_DERIVED_FROM = 64
+MAX_METADATA_BYTES = 16 * 1024
+
+
+def _joined(newer: Sequence[T], older: Sequence[T], most: int) -> tuple[T, ...]:
+    """Both without repeats, the older first; where they are too many, of the older ones only what still fits."""
+    fitting = [one for one in older if one not in newer][: most - len(newer)]
+    return tuple(one for one in dict.fromkeys((*older, *newer)) if one in newer or one in fitting)
+
+
+def _joined_metadata(newer: Mapping[str, Any], older: Mapping[str, Any]) -> Mapping[str, Any]:
+    both = {**older, **newer}
+    return both if len(json.dumps(both, ensure_ascii=False).encode()) <= MAX_METADATA_BYTES else newer
+
+
 def merge(memory: Memory, candidate: Candidate) -> Memory:
     """The memory brought up to date by a candidate that says the same: its wording, importance and confidence are the
-    candidate's, nothing else is lost. Equal to the memory where nothing changes."""
+    candidate's, nothing else is lost but what is over a memory's limits. Equal to the memory where nothing changes."""
     return replace(
         memory,
         value=candidate.value,
         trigger=candidate.trigger or memory.trigger,
         importance=candidate.importance,
         confidence=max(memory.confidence, candidate.confidence),
-        tags=tuple(dict.fromkeys((*memory.tags, *candidate.tags))),
-        metadata={**memory.metadata, **candidate.metadata},
+        tags=_joined(candidate.tags, memory.tags, MAX_TAGS),
+        metadata=_joined_metadata(candidate.metadata, memory.metadata),
         is_core=memory.is_core or candidate.is_core,
-        derived_from=tuple(dict.fromkeys((*memory.derived_from, *candidate.derived_from))),
+        derived_from=_joined(candidate.derived_from, memory.derived_from, MAX_DERIVED_FROM),
         expires_at=candidate.expires_at or memory.expires_at,
         trust=max(memory.trust, candidate.trust),
     )

@@ -227,6 +227,7 @@ def read_moment(name: str, text: str | None) -> datetime | None:
 
 # The services' names of fields (what is before the argument they came from) -> the arguments' names.
 ARGUMENT_NAMES: Mapping[str, str] = {
+    "tags.values": "tags",
     "memory.source": "source",
     "memory.key": "memory_key",
     "memory.query": "memory_query",

@@ -1,14 +1,16 @@
 """From measured features to ranked hits: every number that makes a score is kept beside it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from hindsight_runtime.embedder import Model
 from hindsight_store.records import Features, Found, Kept, WordStatistics
+from hindsight_store.turns import Turn
 
 K1, B = 1.2, 0.75  # BM25, Robertson & Zaragoza 2009
+TURN_IMPORTANCE = 0.5
 FULL_MATCH = 1.3  # BM25 of a text that holds every term, about, in units of the terms' summed idf
 
 
@@ -21,6 +23,13 @@ class Weights:
     coverage: float = 0.2
     similarity: float = 0.7
     importance: float = 0.3
+
+    def hit(self, subject: Kept | Turn, contributions: Sequence["Contribution"], findings: Sequence["Finding"]) -> "Hit":
+        """A hit whose similarity is the sum of the contributions."""
+        similarity = _clamp(total(contributions))
+        importance = effective_importance(subject)
+        final = self.similarity * similarity + self.importance * importance
+        return Hit(subject, similarity, final, importance, tuple(findings), tuple(contributions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +52,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory with its place in the answer."""
+    """A memory, or a turn, with its place in the answer."""
 
-    kept: Kept
+    subject: Kept | Turn
     similarity: float
     final_score: float
     effective_importance: float
@@ -93,12 +102,10 @@ class Scorer:
     wanted: Mapping[str, float]
     statistics: WordStatistics | None
 
-    def rank(self, candidates: Sequence[Features], runs: Mapping[str, Sequence[Found]]) -> list[Hit]:
-        """All candidates as hits, best final score first; then by unclamped similarity, then by id."""
+    def score(self, candidates: Sequence[Features], runs: Mapping[str, Sequence[Found]]) -> list[Hit]:
+        """All candidates as hits, in no order."""
         places = {channel: {f.memory_id: i for i, f in enumerate(run, start=1)} for channel, run in runs.items()}
-        scored = [(self._score(features, places), features.kept.memory.memory_id) for features in candidates]
-        ordered = sorted(scored, key=lambda s: (-s[0].final_score, -_sum(s[0].contributions), s[1]))
-        return [hit for hit, _ in ordered]
+        return [self._score(features, places) for features in candidates]
 
     def _score(self, features: Features, places: Mapping[str, Mapping[UUID, int]]) -> Hit:
         contributions, findings = [], []
@@ -116,19 +123,28 @@ class Scorer:
             contributions.append(Contribution("lexical", score / (FULL_MATCH * total), self.weights.lexical))
             contributions.append(Contribution("coverage", covered / total, self.weights.coverage))
             findings.append(Finding("lexical", places.get("lexical", {}).get(memory.memory_id, 0), score))
-        similarity = _clamp(_sum(contributions))
-        importance = effective_importance(features.kept)
-        final = self.weights.similarity * similarity + self.weights.importance * importance
         findings.sort(key=lambda f: (f.rank or math.inf, f.channel))
-        return Hit(features.kept, similarity, final, importance, tuple(findings), tuple(contributions))
+        return self.weights.hit(features.kept, contributions, findings)
 
 
-def effective_importance(kept: Kept) -> float:
-    """The importance that counts now, 0 to 1: what was stored times the utility that use has shown."""
-    return _clamp(kept.memory.importance * kept.use.utility)
+def in_order(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits, best final score first; then by unclamped similarity, then by id."""
+    return sorted(hits, key=lambda h: (-h.final_score, -total(h.contributions), *_identity(h.subject)))
 
 
-def _sum(contributions: Sequence[Contribution]) -> float:
+def _identity(subject: Kept | Turn) -> tuple[str, int]:
+    return subject.id if isinstance(subject, Turn) else (str(subject.memory.memory_id), -1)
+
+
+def effective_importance(subject: Kept | Turn) -> float:
+    """The importance that counts now, 0 to 1: what was stored times the utility that use has shown; a turn's is middling."""
+    if isinstance(subject, Turn):
+        return TURN_IMPORTANCE
+    return _clamp(subject.memory.importance * subject.use.utility)
+
+
+def total(contributions: Sequence[Contribution]) -> float:
+    """What contributions add up to."""
     return sum(c.value * c.weight for c in contributions)
 
 

@@ -1,9 +1,13 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
-from typing import Any
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Any, TypeVar
 from uuid import UUID
 
 import asyncpg
+from google.protobuf.message import Message
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound
@@ -21,7 +25,10 @@ MAX_TOP_K = 200
 PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
+PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 MAX_REVISION = 2**31 - 1
+M = TypeVar("M", bound=Message)
+REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 
 
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
@@ -40,22 +47,30 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
         floor = checks.check_fraction("relevance_floor", request.relevance_floor)
         selection = wire.read_selection(request.filter, principal, self._recaller.clock())
+        zone = wire.read_zone(request.time_zone)
         before = _token(request)
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
         bank_id = await self._find_bank(principal, agent_id)
         if bank_id is None:
             return recall_pb2.RecallResponse()
-        query = Query(principal.tenant_id, bank_id, text, "hybrid", selection, top_k, floor)
-        if mode == "tag":
-            answer = await self._recaller.browse(query, before)
-            more = len(answer.hits) == top_k
-        else:
-            query = Query(principal.tenant_id, bank_id, text, mode, selection, top_k, floor)  # pyright: ignore[reportArgumentType]
-            answer, more = await self._recaller.recall(query), False
+        query = Query(
+            tenant_id=principal.tenant_id,
+            bank_id=bank_id,
+            text=text,
+            mode="semantic" if mode == "semantic" else "hybrid",
+            selection=selection,
+            top_k=top_k,
+            relevance_floor=floor,
+            include_turns=request.include_turns,
+            zone=zone,
+        )
+        answer = await (self._recaller.browse(query, before) if mode == "tag" else self._recaller.recall(query))
+        hits = _fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
+        more = mode == "tag" and hits and (len(hits) == top_k or len(hits) < len(answer.hits))
         return recall_pb2.RecallResponse(
-            hits=[wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
-            next_page_token=str(answer.hits[-1].kept.memory.memory_id) if more else "",
+            hits=hits,
+            next_page_token=hits[-1].memory.id if more else "",
             missing_channels=[f"CHANNEL_{channel.upper()}" for channel in answer.missing],
         )
 
@@ -79,27 +94,26 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         bank_id = await self._find_bank(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             page = [] if bank_id is None else await reader.page(bank_id, selection, after=after, limit=size + 1)
-        return recall_pb2.ListResponse(
-            memories=[wire.to_kept(agent_id, kept) for kept in page[:size]],
-            next_page_token=str(page[size - 1].memory.memory_id) if len(page) > size else "",
-        )
+        memories = _fit([wire.to_kept(agent_id, kept) for kept in page[:size]])
+        token = memories[-1].id if len(memories) < len(page) else ""
+        return recall_pb2.ListResponse(memories=memories, next_page_token=token)
 
     async def ListRevisions(self, request: recall_pb2.ListRevisionsRequest, context: Any) -> recall_pb2.ListRevisionsResponse:
         """Every revision of a memory, newest first."""
         principal, agent_id = _reader(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
-        if (request.page_token and not request.page_token.isascii()) or not (request.page_token or "1").isdigit():
+        if request.page_token and not REVISION_TOKEN.fullmatch(request.page_token):
             raise InvalidField("page_token", "give the token as it was returned")
-        before = min(int(request.page_token[:10] or MAX_REVISION), MAX_REVISION)
+        before = min(int(request.page_token or MAX_REVISION), MAX_REVISION)
         bank_id = await self._find_bank(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             await _get(reader, bank_id, memory_id, principal)
             revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
-        shown = [m for m in revisions[:size] if principal.may_read(m.scope)]
+        fitting = _fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
         return recall_pb2.ListRevisionsResponse(
-            revisions=[wire.to_memory(agent_id, memory, Use()) for memory in shown],
-            next_page_token=str(revisions[size - 1].revision) if len(revisions) > size else "",
+            revisions=[m for m in fitting if principal.may_read(m.scope)],
+            next_page_token=str(fitting[-1].revision) if len(fitting) < len(revisions) else "",
         )
 
     async def _find_bank(self, principal: Principal, agent_id: str) -> int | None:
@@ -117,8 +131,14 @@ def _reader(request: Any) -> tuple[Principal, str]:
     """The caller and the agent whose memories it reads."""
     principal = caller()
     principal.require("read")
-    checks.check_text("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+    checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
     return principal, principal.resolve_agent(request.agent_id)
+
+
+def _fit(messages: Sequence[M]) -> list[M]:
+    """The first messages that a page holds, at least one."""
+    sizes = itertools.accumulate(m.ByteSize() for m in messages)
+    return [m for n, (m, size) in enumerate(zip(messages, sizes, strict=True)) if not n or size <= PAGE_BYTES]
 
 
 def _token(request: Any) -> UUID | None:

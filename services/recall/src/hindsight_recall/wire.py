@@ -1,15 +1,18 @@
 """Protobuf from and to what recall works with."""
 
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 from hindsight.v1 import memory_pb2, recall_pb2
 from hindsight_runtime import checks
+from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
 from hindsight_store.records import Kept, Memory, Selection, Use
+from hindsight_store.turns import Turn
 
 from hindsight_recall.scoring import Hit
 
@@ -59,10 +62,28 @@ def to_kept(agent_id: str, kept: Kept) -> memory_pb2.Memory:
     return to_memory(agent_id, kept.memory, kept.use)
 
 
+def to_turn(turn: Turn) -> memory_pb2.Turn:
+    """A turn as a message."""
+    return memory_pb2.Turn(
+        role=f"TURN_ROLE_{turn.role.upper()}",
+        content=turn.content,
+        tool=turn.tool,
+        arguments=ParseDict(dict(turn.arguments), Struct()),
+        result=turn.result,
+        is_error=turn.is_error,
+        at=to_stamp(turn.at),
+        session_id=turn.session_id,
+        turn=turn.turn,
+        scope=turn.scope,
+    )
+
+
 def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
     """A hit as a message."""
+    subject = hit.subject
     return recall_pb2.Hit(
-        memory=to_kept(agent_id, hit.kept),
+        memory=None if isinstance(subject, Turn) else to_kept(agent_id, subject),
+        turn=to_turn(subject) if isinstance(subject, Turn) else None,
         rank=rank,
         similarity=hit.similarity,
         final_score=hit.final_score,
@@ -72,6 +93,15 @@ def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
     )
 
 
+def read_zone(name: str) -> tzinfo:
+    """A caller's time zone; empty is UTC."""
+    checks.check_text("time_zone", name, max_chars=64)
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidField("time_zone", "give an IANA name such as Asia/Shanghai or Europe/Berlin") from None
+
+
 def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Any = ()) -> Selection:
     """A filter as a selection within what the caller may see.
 
@@ -79,10 +109,10 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         InvalidField: a field of the filter is not accepted.
         PermissionDenied: the credential does not admit the scope.
     """
-    names = tuple(checks.check_name(f"statuses[{i}]", s, STATUSES) for i, s in enumerate(statuses))
+    names = checks.check_names("statuses", statuses, STATUSES)
     if not names:
         names = ("active", "archived") if filter_.include_archived else ("active",)
-    kinds = tuple(checks.check_name(f"filter.kinds[{i}]", k, KINDS) for i, k in enumerate(filter_.kinds))
+    kinds = checks.check_names("filter.kinds", filter_.kinds, KINDS)
     tags = checks.check_tags("filter.tags", filter_.tags)
     valid = _read_range("filter.valid_from", filter_.valid_from)
     created = _read_range("filter.created_at", filter_.created_at)
@@ -91,7 +121,7 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         checks.check_fraction(f"filter.{name}", value)
     return Selection(
         now=now,
-        scopes=principal.readable_scopes(checks.check_scope("filter.scope", filter_.scope)),
+        scopes=principal.readable_scopes(checks.check_scope("filter.scope", filter_.scope), field="filter.scope"),
         statuses=names,
         key=checks.check_text("filter.key", filter_.key, max_chars=checks.KEY_CHARS + 1),
         kinds=kinds,

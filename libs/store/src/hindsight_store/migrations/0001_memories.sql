@@ -164,28 +164,42 @@ CREATE TABLE sessions (
 );
 
 CREATE TABLE turns (
-    bank_id      bigint NOT NULL,
-    session_id   text NOT NULL,
-    turn         integer NOT NULL,
-    tenant_id    bigint NOT NULL,
-    role         text NOT NULL CHECK (role IN ('user', 'assistant', 'tool_call', 'tool_result')),
-    content      text NOT NULL,
-    tool         text NOT NULL,
-    arguments    jsonb,
-    is_error     boolean NOT NULL,
-    masked       text[] NOT NULL,
-    principal    text NOT NULL,
-    at           timestamptz NOT NULL,
-    known_from   timestamptz NOT NULL,
-    words        tsvector NOT NULL,
-    word_count   integer NOT NULL,
-    window_words tsvector NOT NULL,
+    bank_id    bigint NOT NULL,
+    session_id text NOT NULL,
+    turn       integer NOT NULL,
+    tenant_id  bigint NOT NULL,
+    scope      text NOT NULL,
+    role       text NOT NULL CHECK (role IN ('user', 'assistant', 'tool_call', 'tool_result')),
+    content    text NOT NULL,
+    tool       text NOT NULL,
+    arguments  jsonb NOT NULL,
+    result     text NOT NULL,
+    is_error   boolean NOT NULL,
+    masked     text[] NOT NULL,
+    principal  text NOT NULL,
+    at         timestamptz NOT NULL,
+    known_from timestamptz NOT NULL,
+    words      tsvector NOT NULL,
+    word_count integer NOT NULL,
     PRIMARY KEY (bank_id, session_id, turn),
     FOREIGN KEY (bank_id, session_id) REFERENCES sessions,
     FOREIGN KEY (bank_id, tenant_id) REFERENCES agents (bank_id, tenant_id)
 );
-CREATE INDEX turns_by_word ON turns USING gin (bank_id, window_words) WITH (fastupdate = off);
+CREATE INDEX turns_by_word ON turns USING gin (bank_id, words) WITH (fastupdate = off);
 CREATE INDEX turns_by_age ON turns (bank_id, known_from);
+
+-- A turn is embedded alone and together with the one before it.
+CREATE TABLE turn_embeddings (
+    bank_id    bigint NOT NULL,
+    generation integer NOT NULL REFERENCES generations,
+    channel    text NOT NULL CHECK (channel IN ('turn', 'window')),
+    session_id text NOT NULL,
+    turn       integer NOT NULL,
+    tenant_id  bigint NOT NULL,
+    embedding  halfvec NOT NULL,
+    PRIMARY KEY (bank_id, generation, channel, session_id, turn),
+    FOREIGN KEY (bank_id, session_id, turn) REFERENCES turns ON DELETE CASCADE
+);
 
 -- What a request id stands for: a hash of the normalised call and its outcome. Ids and outcomes, never text.
 CREATE TABLE requests (

@@ -9,7 +9,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY['tenants', 'api_keys', 'admin_requests', 'agents', 'memories', 'memory_use', 'memory_hits', 'embeddings',
-                                'memory_relations', 'sessions', 'turns', 'requests', 'jobs', 'audit'] LOOP
+                                'memory_relations', 'sessions', 'turns', 'turn_embeddings', 'requests', 'jobs', 'audit'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format('CREATE POLICY tenant ON %I USING (tenant_id = (SELECT app_tenant())) '
@@ -20,13 +20,13 @@ BEGIN
 END $$;
 ALTER TABLE generations OWNER TO hindsight_maintenance;
 
-GRANT SELECT ON tenants, agents, memories, memory_use, memory_hits, embeddings, memory_relations, sessions, turns, generations
-    TO hindsight_recall;
+GRANT SELECT ON tenants, agents, memories, memory_use, memory_hits, embeddings, memory_relations, sessions, turns,
+    turn_embeddings, generations TO hindsight_recall;
 
 GRANT SELECT ON tenants, api_keys, admin_requests, agents, memories, memory_use, memory_hits, embeddings, memory_relations, sessions, turns,
-    generations, requests, jobs TO hindsight_ingest;
-GRANT INSERT ON api_keys, admin_requests, agents, memories, memory_use, memory_hits, embeddings, memory_relations, sessions, turns, requests,
-    jobs, audit, generations TO hindsight_ingest;
+    turn_embeddings, generations, requests, jobs TO hindsight_ingest;
+GRANT INSERT ON api_keys, admin_requests, agents, memories, memory_use, memory_hits, embeddings, memory_relations, sessions, turns,
+    turn_embeddings, requests, jobs, audit, generations TO hindsight_ingest;
 GRANT UPDATE ON api_keys, memories, memory_use, sessions, jobs TO hindsight_ingest;
 GRANT DELETE ON memory_relations, requests, jobs TO hindsight_ingest;
 

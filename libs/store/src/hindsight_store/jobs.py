@@ -1,0 +1,89 @@
+"""Follow-up work: queued in the transaction of the change it follows, leased by one worker at a time, finite in its tries.
+
+An own queue of SKIP LOCKED rather than a library: it shares the tenant-first keys, row security and transactions of the rest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from hindsight_store.ids import uuid7
+from hindsight_store.pool import Connection, transaction
+
+LEASE = timedelta(seconds=60)
+TRIES = 5
+ERROR_CHARS = 200
+
+ENQUEUE = """INSERT INTO jobs (bank_id, job_id, tenant_id, kind, payload, state) VALUES ($1, $2, $3, $4, $5, 'queued')"""
+
+# A job whose lease ran out belongs to a worker that died: it is taken over.
+LEASE_DUE = """UPDATE jobs SET state = 'running', lease = $1, leased_until = now() + $2, attempts = attempts + 1
+    WHERE (bank_id, job_id) IN (
+        SELECT bank_id, job_id FROM jobs
+        WHERE state <> 'dead' AND run_after <= now() AND (state = 'queued' OR leased_until < now())
+        ORDER BY run_after LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING bank_id, job_id, tenant_id, kind, payload, attempts, lease"""
+
+COMPLETE = "DELETE FROM jobs WHERE bank_id = $1 AND job_id = $2 AND lease = $3"
+
+FAIL = """UPDATE jobs SET state = CASE WHEN attempts >= $4 THEN 'dead' ELSE 'queued' END, lease = NULL, leased_until = NULL,
+        run_after = now() + $5, error = $6
+    WHERE bank_id = $1 AND job_id = $2 AND lease = $3"""
+
+RELEASE = """UPDATE jobs SET state = 'queued', lease = NULL, leased_until = NULL, attempts = attempts - 1, run_after = now() + $4
+    WHERE bank_id = $1 AND job_id = $2 AND lease = $3"""
+
+BACKLOG = "SELECT state, count(*) AS jobs FROM jobs GROUP BY state"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job leased by this worker."""
+
+    bank_id: int
+    job_id: UUID
+    tenant_id: int
+    kind: str
+    payload: Mapping[str, Any]
+    attempts: int
+    lease: UUID
+
+
+async def enqueue(connection: Connection, bank_id: int, tenant_id: int, kind: str, payload: Mapping[str, Any]) -> None:
+    """Queue a job inside the caller's transaction. The payload holds ids only."""
+    await connection.execute(ENQUEUE, bank_id, uuid7(), tenant_id, kind, dict(payload))
+
+
+async def lease_due(pool: asyncpg.Pool, *, limit: int) -> list[Job]:
+    """Lease jobs that are due, of any tenant, oldest first; as the maintenance role."""
+    async with transaction(pool, 0, readonly=False) as connection:
+        rows = await connection.fetch(LEASE_DUE, uuid7(), LEASE, limit)
+    return [Job(**row) for row in rows]
+
+
+async def complete(connection: Connection, job: Job) -> bool:
+    """Take a finished job off the queue, in the transaction of its result; False where another worker has it by now."""
+    return await connection.execute(COMPLETE, job.bank_id, job.job_id, job.lease) == "DELETE 1"
+
+
+async def fail(pool: asyncpg.Pool, job: Job, error: str) -> None:
+    """Put a failed job back with growing delay, or, after the last try, among the dead letters."""
+    delay = timedelta(seconds=2**job.attempts)
+    async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(FAIL, job.bank_id, job.job_id, job.lease, TRIES, delay, error[:ERROR_CHARS])
+
+
+async def release(pool: asyncpg.Pool, job: Job, delay: timedelta) -> None:
+    """Put a job back that could not be tried, because something it needs is not there; the try does not count."""
+    async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(RELEASE, job.bank_id, job.job_id, job.lease, delay)
+
+
+async def backlog(pool: asyncpg.Pool) -> dict[str, int]:
+    """How many jobs are in which state, of all tenants; as the maintenance role."""
+    async with transaction(pool, 0, readonly=True) as connection:
+        return {row["state"]: row["jobs"] for row in await connection.fetch(BACKLOG)}

@@ -1,0 +1,127 @@
+"""The worker process: does the follow-up work that other calls have queued."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from datetime import timedelta
+
+import asyncpg
+import grpc
+import structlog
+from hindsight_runtime.embedder import Embedder, Model, open_embedder
+from hindsight_runtime.errors import DependencyUnavailable, HindsightError, Overloaded
+from hindsight_runtime.identity import NoAuthentication, Principal
+from hindsight_runtime.serving import Service, run, wait_for
+from hindsight_runtime.settings import load
+from hindsight_store import jobs
+from hindsight_store.pool import StoreUnavailable, open_pool, ping
+from hindsight_store.reader import active_generation
+from hindsight_store.schema import verify_schema
+from hindsight_store.turns import Turn, search_text
+from hindsight_store.writer import writing
+
+from hindsight_ingest.observing import EMBED_TURNS
+from hindsight_ingest.settings import WorkerSettings
+
+LEASED = 4  # jobs at once
+IDLE_S = 0.25
+AGAIN = timedelta(seconds=2)  # where a dependency is away
+TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
+
+log = structlog.get_logger()
+Work = Callable[[jobs.Job], Awaitable[None]]
+
+
+class Worker:
+    """Leases jobs and does them until it is cancelled."""
+
+    def __init__(self, queue: asyncpg.Pool, work: Mapping[str, Work]) -> None:
+        self._queue = queue
+        self._work = work
+
+    async def work(self) -> None:
+        """Do what is due, over and over."""
+        while True:
+            try:
+                due = await jobs.lease_due(self._queue, limit=LEASED)
+            except (StoreUnavailable, TimeoutError):
+                due = []
+            if not due:
+                await asyncio.sleep(IDLE_S)
+                continue
+            async with asyncio.TaskGroup() as tasks:
+                for job in due:
+                    tasks.create_task(self._do(job))
+
+    async def _do(self, job: jobs.Job) -> None:
+        try:
+            try:
+                async with asyncio.timeout(jobs.LEASE.total_seconds() * 0.9):
+                    await self._work[job.kind](job)
+            except (DependencyUnavailable, Overloaded) as away:
+                log.info("job waits", kind=job.kind, job=str(job.job_id), why=away.message)
+                await jobs.release(self._queue, job, AGAIN)
+            except (HindsightError, TimeoutError, LookupError, ValueError, asyncpg.PostgresError) as error:
+                log.warning("job failed", kind=job.kind, job=str(job.job_id), attempt=job.attempts, why=type(error).__name__)
+                await jobs.fail(self._queue, job, type(error).__name__)
+        except (StoreUnavailable, TimeoutError):
+            log.info("job left to its lease", job=str(job.job_id))
+
+
+class TurnEmbedder:
+    """Embeds observed turns, each alone and with the one before it."""
+
+    def __init__(self, pool: asyncpg.Pool, embedder: Embedder, model: Model) -> None:
+        self._pool = pool
+        self._embedder = embedder
+        self._model = model
+
+    async def embed(self, job: jobs.Job) -> None:
+        """Embed the turns of one job."""
+        session_id, first, end = job.payload["session_id"], job.payload["first"], job.payload["end"]
+        async with writing(self._pool, job.tenant_id) as writer:
+            turns = await writer.turns.between(job.bank_id, session_id, max(0, first - 1), end)
+        fresh = [t for t in turns if t.turn >= first]
+        before = {t.turn + 1: t for t in turns}
+        alone = [_text(t) for t in fresh]
+        joint = [f"{_text(before[t.turn])}\n{_text(t)}" if t.turn in before else _text(t) for t in fresh]
+        rows = await self._embedder.embed([*alone, *joint], "passage", model=self._model)
+        generation = await active_generation(self._pool)
+        if generation is None or (generation.model_id, generation.model_revision) != (self._model.id, self._model.revision):
+            raise DependencyUnavailable("the active generation is of another model")
+        async with writing(self._pool, job.tenant_id) as writer:
+            if not await writer.complete(job):
+                return
+            ids = [t.id for t in fresh]
+            for channel, part in (("turn", rows[: len(ids)]), ("window", rows[len(ids) :])):
+                embedded = list(zip(ids, part, strict=True))
+                await writer.turns.insert_embeddings(job.bank_id, generation.generation, channel, embedded)
+
+
+def _text(turn: Turn) -> str:
+    return search_text(turn)[:TURN_CHARS]
+
+
+async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Service:
+    """Wait for what the worker needs, then let it work; its server answers health only."""
+    queue = await wait_for("postgresql", lambda: stack.enter_async_context(open_pool(settings.maintenance_database_url)))
+    pool = await wait_for("postgresql", lambda: stack.enter_async_context(open_pool(settings.database_url)))
+    await wait_for("schema", lambda: verify_schema(pool))
+    embedder = await stack.enter_async_context(open_embedder(settings.embed_address, settings.embed_token))
+    model = await wait_for("embed", embedder.describe_model)
+    worker = Worker(queue, {EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed})
+    tasks = await stack.enter_async_context(asyncio.TaskGroup())
+    working = tasks.create_task(worker.work())
+    stack.callback(working.cancel)
+
+    def register(server: grpc.aio.Server) -> None:
+        """Nothing but health."""
+
+    nobody = NoAuthentication(Principal(0, "", "nobody"))
+    return Service(nobody, register, (), {"postgresql": lambda: ping(queue), "embed": embedder.ping})
+
+
+def main() -> None:
+    """Command line: hindsight-worker."""
+    settings = load(WorkerSettings)
+    run("worker", settings, lambda stack: open_service(stack, settings))

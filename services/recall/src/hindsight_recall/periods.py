@@ -1,0 +1,209 @@
+"""Time expressions in a query, Chinese and English, as spans of time in the caller's zone."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A half-open span of time that a query names."""
+
+    since: datetime
+    until: datetime
+
+    def distance_days(self, moment: datetime) -> float:
+        """How far a moment is outside, in days; 0 inside."""
+        if moment < self.since:
+            return (self.since - moment) / timedelta(days=1)
+        return max(0.0, (moment - self.until) / timedelta(days=1))
+
+
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            *("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug"),
+            *("september sep sept", "october oct", "november nov", "december dec"),
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+WEEKDAYS = {name: i for i, name in enumerate(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])}
+DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+NUMBERS = {
+    w: i
+    for i, w in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    )
+} | {
+    "a": 1,
+    "an": 1,
+    "couple of": 2,
+    "few": 3,
+}
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_NUMBER = r"\d{1,3}|" + "|".join(sorted(NUMBERS, key=len, reverse=True))
+_HAN_NUMBER = r"\d{1,3}|[一二两三四五六七八九十]{1,3}"
+_UNITS = {"day": 1, "week": 7, "month": 30, "year": 365, "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30, "年": 365}
+_HAN_DAYS = {"今天": 0, "今日": 0, "昨天": -1, "昨日": -1, "昨晚": -1, "前天": -2, "大前天": -3, "明天": 1, "后天": 2}
+_DAYS = {"today": 0, "tonight": 0, "yesterday": -1, "last night": -1, "tomorrow": 1}
+_SHIFTS = {
+    "last": -1,
+    "previous": -1,
+    "this": 0,
+    "next": 1,
+    "上": -1,
+    "这": 0,
+    "本": 0,
+    "下": 1,
+    "去": -1,
+    "今": 0,
+    "明": 1,
+    "上个": -1,
+}
+
+Span = tuple[date, date]
+Reader = Callable[[re.Match[str], date], Span | None]
+
+
+def find_periods(text: str, now: datetime, zone: tzinfo = UTC) -> list[Period]:
+    """The spans of time a text names, in the order of the rules below; each word counts for one rule."""
+    today = now.astimezone(zone).date()
+    claimed: list[tuple[int, int]] = []
+    spans: list[Span] = []
+    for pattern, read in RULES:
+        for match in pattern.finditer(text):
+            if any(match.start() < end and start < match.end() for start, end in claimed):
+                continue
+            claimed.append(match.span())
+            try:
+                span = read(match, today)
+            except (ValueError, OverflowError):
+                continue  # the 31st of February, the year 0
+            if span:
+                spans.append(span)
+    return [Period(_midnight(first, zone), _midnight(end, zone)) for first, end in spans]
+
+
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def _day(day: date) -> Span:
+    return day, day + timedelta(days=1)
+
+
+def _month(year: int, month: int) -> Span:
+    first = date(year, month, 1)
+    return first, (first + timedelta(days=32)).replace(day=1)
+
+
+def _year(year: int) -> Span:
+    return date(year, 1, 1), date(year + 1, 1, 1)
+
+
+def _latest(month: int, today: date, day: int | None = None) -> Span:
+    """A month, or a day of it, without a year: the last one that has begun."""
+    year = today.year if (month, day or 1) <= (today.month, today.day) else today.year - 1
+    return _day(date(year, month, day)) if day else _month(year, month)
+
+
+def _number(text: str) -> int:
+    text = text.lower()
+    if text.isdigit():
+        return int(text)
+    if text in NUMBERS:
+        return NUMBERS[text]
+    if "十" in text:
+        tens, _, ones = text.partition("十")
+        return (DIGITS[tens] if tens else 1) * 10 + (DIGITS[ones] if ones else 0)
+    return DIGITS[text]
+
+
+def _ago(count: int, unit: str, today: date) -> Span:
+    if unit in ("month", "月"):
+        months = today.year * 12 + today.month - 1 - count
+        return _month(months // 12, months % 12 + 1)
+    if unit in ("year", "年"):
+        return _year(today.year - count)
+    days = _UNITS[unit] * count
+    width = 0 if _UNITS[unit] == 1 else 3
+    return today - timedelta(days=days + width), today - timedelta(days=days - width - 1)
+
+
+def _shifted(shift: int, unit: str, today: date) -> Span:
+    if unit in ("week", "周", "星期", "礼拜"):
+        monday = today - timedelta(days=today.weekday()) + timedelta(weeks=shift)
+        return monday, monday + timedelta(days=7)
+    if unit in ("weekend", "周末"):
+        saturday = today - timedelta(days=today.weekday()) + timedelta(days=5, weeks=shift)
+        return saturday, saturday + timedelta(days=2)
+    if unit in ("month", "月", "个月"):
+        months = today.year * 12 + today.month - 1 + shift
+        return _month(months // 12, months % 12 + 1)
+    return _year(today.year + shift)
+
+
+def _weekday(shift: int | None, weekday: int, today: date) -> Span:
+    if shift is None:
+        return _day(today - timedelta(days=(today.weekday() - weekday) % 7))
+    monday = today - timedelta(days=today.weekday()) + timedelta(weeks=shift)
+    return _day(monday + timedelta(days=weekday))
+
+
+def _rules() -> Iterator[tuple[re.Pattern[str], Reader]]:
+    def rule(pattern: str, read: Reader) -> tuple[re.Pattern[str], Reader]:
+        return re.compile(pattern, re.IGNORECASE), read
+
+    yield rule(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b", lambda m, t: _day(date(int(m[1]), int(m[2]), int(m[3]))))
+    yield rule(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?", lambda m, t: _day(date(int(m[1]), int(m[2]), int(m[3]))))
+    yield rule(
+        rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\.?,? (\d{{4}})\b",
+        lambda m, t: _day(date(int(m[3]), MONTHS[m[2].lower()], int(m[1]))),
+    )
+    yield rule(
+        rf"\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b",
+        lambda m, t: _day(date(int(m[3]), MONTHS[m[1].lower()], int(m[2]))),
+    )
+    yield rule(rf"\b({_MONTH})\.?,? (?:of )?(\d{{4}})\b", lambda m, t: _month(int(m[2]), MONTHS[m[1].lower()]))
+    yield rule(r"(\d{4})年(\d{1,2})月", lambda m, t: _month(int(m[1]), int(m[2])))
+    yield rule(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b", lambda m, t: _latest(MONTHS[m[2].lower()], t, int(m[1])))
+    yield rule(rf"\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b", lambda m, t: _latest(MONTHS[m[1].lower()], t, int(m[2])))
+    yield rule(r"(\d{1,2})月(\d{1,2})[日号]", lambda m, t: _latest(int(m[1]), t, int(m[2])))
+    yield rule(rf"\b(?:a )?({_NUMBER}) (day|week|month|year)s? ago\b", lambda m, t: _ago(_number(m[1]), m[2].lower(), t))
+    yield rule(rf"({_HAN_NUMBER})个?(天|日|周|星期|礼拜|月|年)(?:以)?前", lambda m, t: _ago(_number(m[1]), m[2], t))
+    yield rule(
+        rf"\b(?:last|past) ({_NUMBER}) (day|week|month|year)s?\b",
+        lambda m, t: (t - timedelta(days=_number(m[1]) * _UNITS[m[2].lower()]), t + timedelta(days=1)),
+    )
+    yield rule(
+        rf"(?:最近|近|过去)({_HAN_NUMBER})个?(天|日|周|星期|月|年)",
+        lambda m, t: (t - timedelta(days=_number(m[1]) * _UNITS[m[2]]), t + timedelta(days=1)),
+    )
+    weekdays = "|".join(WEEKDAYS)
+    yield rule(
+        rf"\b(?:(last|this|next) |on )({weekdays})\b",
+        lambda m, t: _weekday(_SHIFTS[m[1].lower()] if m[1] else None, WEEKDAYS[m[2].lower()], t),
+    )
+    yield rule(
+        r"(上|这|本|下)?个?(?:周|星期|礼拜)([一二三四五六日天])",
+        lambda m, t: _weekday(_SHIFTS[m[1]] if m[1] else None, "一二三四五六日".index(m[2].replace("天", "日")), t),
+    )
+    yield rule(
+        r"\b(last|previous|this|next) (weekend|week|month|year)\b",
+        lambda m, t: _shifted(_SHIFTS[m[1].lower()], m[2].lower(), t),
+    )
+    yield rule(r"(上|这|本|下)个?(周末|周|星期|礼拜|月)", lambda m, t: _shifted(_SHIFTS[m[1]], m[2], t))
+    yield rule(r"(去|今|明)年", lambda m, t: _shifted(_SHIFTS[m[1]], "year", t))
+    yield rule(r"\b(last night|today|tonight|yesterday|tomorrow)\b", lambda m, t: _day(t + timedelta(days=_DAYS[m[1].lower()])))
+    yield rule("(大前天|今天|今日|昨天|昨日|昨晚|前天|明天|后天)", lambda m, t: _day(t + timedelta(days=_HAN_DAYS[m[1]])))
+    yield rule(rf"\bin ({_MONTH})\b", lambda m, t: _latest(MONTHS[m[1].lower()], t))
+    yield rule(r"\bin (\d{4})\b", lambda m, t: _year(int(m[1])))
+    yield rule(r"(?<!\d)(\d{4})年", lambda m, t: _year(int(m[1])))
+    yield rule(r"(?<!\d)(\d{1,2})月份", lambda m, t: _latest(int(m[1]), t))
+
+
+RULES = tuple(_rules())

@@ -1,0 +1,77 @@
+"""hindsightctl manages keys through the public interface."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hindsight_memory import HindsightError
+
+CTL = Path(sys.executable).with_name("hindsightctl")
+
+
+async def ctl(services, *arguments: str, api_key: str = "") -> tuple[int, str, str]:
+    """Run hindsightctl; its exit code, standard output and standard error."""
+    environment = {"HINDSIGHT_INGEST_ADDRESS": services.ingest_address}
+    environment["HINDSIGHT_API_KEY"] = api_key or services.database.operator_key
+    process = await asyncio.create_subprocess_exec(
+        CTL,
+        *arguments,
+        env={**os.environ, **environment},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), timeout=60)
+    return process.returncode or 0, output.decode(), errors.decode()
+
+
+async def test_a_key_lives_from_create_to_revoke(services):
+    code, output, _ = await ctl(
+        services,
+        *("key", "create", "bot", "--tenant", "acme", "--agent", "ada", "--default-agent", "ada"),
+        *("--scope", "user:*", "--days", "30", "--json"),
+    )
+    made = json.loads(output)
+    assert (code, made["name"], made["scopes"], made["rights"]) == (0, "bot", ["user:*"], ["read", "write"])
+    async with services.with_key(made["secret"]) as client:
+        assert (await client.describe_caller()).id == made["id"]
+    _, listed, _ = await ctl(services, "key", "list", "--tenant", "acme", "--json")
+    assert [key["id"] for key in json.loads(listed)] == [made["id"]]
+    assert made["secret"] not in listed
+    _, rotated, _ = await ctl(services, "key", "rotate", made["id"], "--tenant", "acme", "--json")
+    fresh = json.loads(rotated)["secret"]
+    assert fresh != made["secret"]
+    assert (await ctl(services, "key", "revoke", made["id"], "--tenant", "acme"))[0] == 0
+    async with services.with_key(fresh) as client:
+        with pytest.raises(HindsightError):
+            await client.describe_caller()
+
+
+async def test_the_table_is_for_people(services):
+    await ctl(services, "key", "create", "bot", "--tenant", "acme")
+    code, output, _ = await ctl(services, "key", "list", "--tenant", "acme")
+    assert code == 0
+    assert "bot" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("key", "revoke", "not-an-id"), "key_id"),
+        (("key", "create", "x", "--right", "fly"), "rights"),
+        (("key", "create", "x", "--scope", "User 1"), "scopes"),
+    ],
+)
+async def test_what_is_refused_is_told_in_one_line_that_names_the_field(services, arguments, told):
+    code, _, errors = await ctl(services, *arguments)
+    assert code == 1
+    assert told in errors
+    assert "Traceback" not in errors
+
+
+async def test_a_wrong_key_is_told_what_to_do(services):
+    code, _, errors = await ctl(services, "key", "list", api_key="hs_wrong")
+    assert code == 1
+    assert "authorization" in errors

@@ -1,0 +1,247 @@
+"""Every field of every request is checked: a bad value is refused and the refusal names it."""
+
+import json
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf import json_format
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
+from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2
+from hindsight_memory import HindsightError, NewKey, NewMemory
+from hindsight_memory.errors import to_error
+
+FILES = (ingest_pb2, admin_pb2, recall_pb2, embedding_pb2)
+METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
+ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+TIME, LATE, NO_TIME = "2026-01-02T00:00:00Z", "9999-12-31T23:59:59.999999999Z", {"seconds": 1 << 60}
+MEMORY = {"key": "k", "value": "v"}
+VALID: dict[str, dict[str, Any]] = {
+    "Write": {"agentId": "ada", "memory": MEMORY},
+    "WriteBatch": {"agentId": "ada", "memories": [MEMORY]},
+    "Update": {"agentId": "ada", "memoryId": ID, "key": "k"},
+    "Forget": {"agentId": "ada", "memoryId": ID},
+    "Restore": {"agentId": "ada", "memoryId": ID, "revision": 1},
+    "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
+    "CreateKey": {"name": "n"},
+    "ListKeys": {},
+    "RotateKey": {"keyId": ID},
+    "RevokeKey": {"keyId": ID},
+    "DescribeCaller": {},
+    "Recall": {"agentId": "ada", "query": "q"},
+    "Get": {"agentId": "ada", "memoryId": ID},
+    "List": {"agentId": "ada"},
+    "ListRevisions": {"agentId": "ada", "memoryId": ID},
+    "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
+    "DescribeModel": {},
+}
+NUL, UNKNOWN = "a\0b", 99
+BAD_MEMORY: dict[str, Any] = {
+    "key": ["", " \u3000", NUL, "x" * 129],
+    "query": [NUL, "x" * 2049],
+    "value": ["", "\n", NUL, "中" * 10_923],
+    "scope": ["User", "user:", NUL, "user:" + "x" * 160],
+    "kind": [UNKNOWN, -1],
+    "tags": [["t"] * 65, [""], [NUL], ["x" * 65]],
+    "importance": [-0.1, 1.1, "NaN", "Infinity"],
+    "confidence": [0.49, 1.1, "NaN"],
+    "source.kind": [UNKNOWN],
+    "source.sessionId": [NUL, "x" * 129],
+    "source.turn": [-1],
+    "metadata": [{"a": NUL}, {NUL: 1}, {"x" * 129: 1}, {"a": "x" * 16_384}, {str(n): "" for n in range(5000)}],
+    "validFrom": [],
+    "validTo": ["2026-01-01T00:00:00Z", "2000-01-01T00:00:00Z"],
+    "expiresAt": [],
+    "derivedFrom": [["x"], [ID] * 65, [ID]],
+}
+TURN: dict[str, Any] = {"role": "TURN_ROLE_USER", "content": "c"}
+BAD_TURNS: list[Any] = [
+    *({"role": role, "content": "c"} for role in (0, UNKNOWN)),
+    *(TURN | {"content": text} for text in ("", " ", NUL, "中" * 10_923)),
+    {"role": "TURN_ROLE_TOOL_CALL", "content": "c"},
+    *(TURN | {"tool": text} for text in (NUL, "x" * 129)),
+    *(TURN | {"result": text} for text in (NUL, "中" * 10_923)),
+    TURN | {"arguments": {"a": NUL}},
+]
+BAD_FILTER: dict[str, Any] = {
+    "key": [NUL, "x" * 130],
+    "scope": ["User", NUL],
+    "kinds": [[UNKNOWN], [1] * 65],
+    "tags": [[""], ["t"] * 65],
+    "minImportance": [-0.1, "NaN"],
+    "minConfidence": [1.1, "NaN"],
+    "validFrom.until": ["0001-01-01T00:00:00Z"],
+    "createdAt.until": ["0001-01-01T00:00:00Z"],
+    "metadata": [{"a": NUL}],
+}
+AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
+REQUEST = {"requestId": [NUL, "x" * 129]}
+PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
+BAD: dict[str, dict[str, Any]] = {
+    "Write": REQUEST | AGENT | {f"memory.{f}": v for f, v in BAD_MEMORY.items()},
+    "WriteBatch": REQUEST | AGENT | {"memories": [[], [MEMORY] * 257]},
+    "Update": REQUEST
+    | AGENT
+    | {
+        f: v
+        for f, v in BAD_MEMORY.items()
+        if f in ("key", "value", "kind", "importance", "confidence", "metadata", "expiresAt", "query")
+    }
+    | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
+    "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
+    "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
+    "Observe": REQUEST
+    | AGENT
+    | {
+        "sessionId": ["", NUL, "x" * 129],
+        "scope": ["User", NUL],
+        "turns": [[], [TURN] * 257, *([turn] for turn in BAD_TURNS)],
+        "firstTurn": [-1, 1],
+    },
+    "CreateKey": REQUEST
+    | {
+        "tenant": [NUL, " ", "x" * 65],
+        "name": [NUL, "x" * 129],
+        "agentIds": [[""], ["x" * 65], ["a"] * 257],
+        "defaultAgentId": [NUL, " ", "x" * 65],
+        "scopes": [[""], ["User*"], ["agent"] * 257],
+        "rights": [[0], [UNKNOWN], [1] * 65],
+        "sources": [[0], [UNKNOWN], [1] * 65],
+        "expiresAt": [],
+    },
+    "ListKeys": {"tenant": [NUL]} | PAGE,
+    "RotateKey": REQUEST | {"tenant": [NUL], "keyId": ["", "x"]},
+    "RevokeKey": REQUEST | {"tenant": [NUL], "keyId": ["", "x"]},
+    "DescribeCaller": {},
+    "Recall": AGENT
+    | {f"filter.{f}": v for f, v in BAD_FILTER.items()}
+    | {
+        "query": ["", NUL, "x" * 8193],
+        "mode": [UNKNOWN],
+        "topK": [-1, 201],
+        "relevanceFloor": [-0.1, 1.1, "NaN"],
+        "pageToken": ["x", ID],
+        "timeZone": [NUL, "Nowhere/City", "../../etc/passwd", "x" * 65],
+    },
+    "Get": AGENT | {"memoryId": ["", "x"]},
+    "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
+    "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
+    "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
+    "DescribeModel": {},
+}
+CASES = [(m, f, v) for m, fields in BAD.items() for f, values in fields.items() for v in values]
+
+
+def fields_of(descriptor: Descriptor, prefix: str = "") -> set[str]:
+    """The fields of a request that can hold a bad value, nested ones too; times are tried by themselves."""
+    found = set()
+    for field in descriptor.fields:
+        name = prefix + field.json_name
+        if field.message_type and field.message_type.file.package == "hindsight.v1" and not field.is_repeated:
+            found |= fields_of(field.message_type, f"{name}.")
+        elif field.cpp_type != FieldDescriptor.CPPTYPE_BOOL and not name.endswith(".since"):
+            found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_table_names_every_field(method):
+    assert set(BAD[method]) == fields_of(METHODS[method].input_type)
+
+
+@pytest.fixture(scope="session")
+async def embed_address(embed_token, tmp_path_factory):
+    from tests.fuzz.conftest import serve_fake_embedder
+
+    async for address in serve_fake_embedder(embed_token, tmp_path_factory):
+        yield address
+
+
+@pytest.fixture
+async def send(services, embed_address, embed_token):
+    """Sends a request and returns the error."""
+    _, key = await services.operator.create_key(NewKey(tenant="acme"))
+    addresses = {"Recall": services.recall_address, "Embedding": embed_address}
+    keys = {"Admin": services.database.operator_key, "Embedding": embed_token}
+    channels = {}
+
+    async def call(method: str, raw: bytes):
+        service = METHODS[method].containing_service
+        name = service.name.removesuffix("Service")
+        address = addresses.get(name, services.ingest_address)
+        channel = channels.setdefault(address, grpc.aio.insecure_channel(address))
+        metadata = (("authorization", f"Bearer {keys.get(name, key)}"),)
+        try:
+            await channel.unary_unary(f"/{service.full_name}/{method}")(raw, metadata=metadata, timeout=10)
+        except grpc.aio.AioRpcError as error:
+            return to_error(error)
+        return HindsightError("accepted", code="OK", reason="", fields={}, retry_after_s=None)
+
+    yield call
+    for channel in channels.values():
+        await channel.close()
+
+
+def build(method: str, path: str, value: Any) -> bytes:
+    request: Any = json.loads(json.dumps(VALID[method]))
+    *outer, last = path.split(".")
+    inner = request
+    for name in outer:
+        inner = inner.setdefault(name, {})
+    inner[last] = value
+    if method == "Forget" and path == "key":
+        del request["memoryId"]
+    if path.endswith("validTo"):
+        inner["validFrom"] = TIME
+    if path.endswith(".until"):
+        inner["since"] = TIME
+    return json_format.ParseDict(request, GetMessageClass(METHODS[method].input_type)()).SerializeToString()
+
+
+def snake(path: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in path)
+
+
+async def test_a_bad_value_is_refused_and_its_field_named(send):
+    wrong = []
+    for method, path, value in CASES:
+        error = await send(method, build(method, path, value))
+        named = next(iter(error.fields), "")
+        if error.code != "INVALID_ARGUMENT" or not named.startswith(snake(path)):
+            wrong.append((method, path, str(value)[:40], error.code, error.message[:80]))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+async def test_a_moment_outside_the_years_1_to_9999_is_refused_and_its_field_named(send):
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    wrong = []
+    for method, descriptor in METHODS.items():
+        for path in find_times(descriptor.input_type):
+            for stamp in (Timestamp(seconds=1 << 60), Timestamp(seconds=-(1 << 60)), Timestamp(nanos=-1), Timestamp(nanos=10**9)):
+                request = json_format.ParseDict(VALID[method], GetMessageClass(descriptor.input_type)())
+                *outer, last = path.split(".")
+                inner = request
+                for name in outer:
+                    inner = getattr(inner, name)
+                getattr(inner, last).CopyFrom(stamp)
+                error = await send(method, request.SerializeToString())
+                if list(error.fields) != [path]:
+                    wrong.append((method, path, str(stamp), error.code, error.message[:80]))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def find_times(descriptor: Descriptor, prefix: str = ""):
+    for field in descriptor.fields:
+        if field.message_type and not field.is_repeated:
+            if field.message_type.full_name == "google.protobuf.Timestamp":
+                yield prefix + field.name
+            elif field.message_type.file.package == "hindsight.v1":
+                yield from find_times(field.message_type, f"{prefix}{field.name}.")
+
+
+async def test_the_entry_of_a_batch_is_named_too(services):
+    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada")) as client:
+        results = await client.write_batch([NewMemory("k", "v"), NewMemory("k2", "v", derived_from=[ID])])
+    assert [(r.outcome, r.field) for r in results] == [("created", ""), ("rejected", "memories[1].derived_from[0]")]
