@@ -238,9 +238,8 @@ async def test_a_stop_under_load_drops_nothing(
         process.stdin.close()
         report = json.loads(await asyncio.to_thread(process.stdout.read))
     finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
+        process.stdin.close()  # by which the load ends
+        await asyncio.to_thread(process.wait)
         process.stdout.close()
     with capsys.disabled():
         print(f"\n{action} of {service} took {took_s:.1f} s under load: {report['happened']}")
