@@ -239,7 +239,8 @@ async def test_a_stop_under_load_drops_nothing(
         report = json.loads(await asyncio.to_thread(process.stdout.read))
     finally:
         process.stdin.close()  # by which the load ends
-        await asyncio.to_thread(process.wait)
+        await asyncio.to_thread(process.stdout.read)
+        process.wait()
         process.stdout.close()
     with capsys.disabled():
         print(f"\n{action} of {service} took {took_s:.1f} s under load: {report['happened']}")
