@@ -12,6 +12,7 @@ import httpx2
 
 URL, KEY, AGENT = sys.argv[1:4]
 WRITERS, SEARCHERS = 6, 3
+PATIENCE_S = 60
 HEADERS = {"Authorization": f"Bearer {KEY}", "Accept": "application/json, text/event-stream", "Connection": "close"}
 RETRYABLE = {"UNAVAILABLE", "DEPENDENCY_UNAVAILABLE", "SHUTTING_DOWN"}
 
@@ -23,7 +24,8 @@ failures: list[str] = []
 async def call(http: httpx2.AsyncClient, tool: str, arguments: dict) -> dict:
     """The answer to a call, repeated as its errors say; every try on a connection of its own."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-    while True:
+    end = asyncio.get_running_loop().time() + PATIENCE_S
+    while asyncio.get_running_loop().time() < end:
         try:
             answer = await http.post(URL, json=body, headers=HEADERS)
         except httpx2.ConnectError:
@@ -47,6 +49,8 @@ async def call(http: httpx2.AsyncClient, tool: str, arguments: dict) -> dict:
                     return {}
                 happened[content["error"]] += 1
         await asyncio.sleep(0.1)
+    failures.append(f"{tool}: not answered in {PATIENCE_S} s")
+    return {}
 
 
 async def write(http: httpx2.AsyncClient, number: int, stop: asyncio.Event) -> None:

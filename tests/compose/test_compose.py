@@ -193,15 +193,19 @@ async def test_containers_may_start_in_any_order(deployment: Deployment, capsys:
 
 async def test_without_the_database_services_say_what_they_wait_for(deployment: Deployment):
     recall = deployment.containers("recall")[0]
+    marks = ("waiting for dependency", "postgresql")
+    before = deployment.count_in_log(recall, *marks)
     deployment.compose("stop", "postgres")
-    deployment.docker("restart", recall["Id"])
+    try:
+        deployment.docker("restart", recall["Id"])
 
-    async def waiting() -> int:
-        return deployment.count_in_log(recall, "waiting for dependency", "postgresql")
+        async def waiting() -> int:
+            return deployment.count_in_log(recall, *marks) - before
 
-    await until(waiting, lambda count: count > 0)
-    assert await deployment.health() == "unavailable"
-    deployment.compose("start", "postgres")
+        await until(waiting, lambda count: count > 0)
+        await until(deployment.health, lambda status: status == "unavailable")
+    finally:
+        deployment.compose("start", "postgres")
     await deployment.becomes_ok()
 
 
@@ -234,9 +238,9 @@ async def test_a_stop_under_load_drops_nothing(
         process.stdin.close()
         report = json.loads(await asyncio.to_thread(process.stdout.read))
     finally:
-        process.kill()
+        process.stdin.close()  # by which the load ends
+        await asyncio.to_thread(process.stdout.read)
         process.wait()
-        process.stdin.close()
         process.stdout.close()
     with capsys.disabled():
         print(f"\n{action} of {service} took {took_s:.1f} s under load: {report['happened']}")
