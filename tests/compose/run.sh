@@ -61,7 +61,7 @@ start_engine() {
   export DOCKER_HOST="unix://$work/docker.sock"
   ulimit -n "$(ulimit -Hn)"
   dockerd --data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/dockerd.pid" --host "$DOCKER_HOST" \
-    --storage-driver overlay2 > "$work/dockerd.log" 2>&1 &
+    --storage-driver overlay2 > "$work/dockerd.log" 2>&1 9>&- &
   engine=$!
   for _ in $(seq 300); do
     if "$docker" info > /dev/null 2>&1; then return; fi
@@ -111,6 +111,11 @@ if command -v "$docker" > /dev/null && "$docker" info > /dev/null 2>&1; then
 else
   if [ "$(id -u)" != 0 ]; then skip "no Docker engine answers, and only root can start one"; fi
   if [ "$(uname -s)" != Linux ]; then skip "no Docker engine answers; start Docker Desktop"; fi
+  exec 9> /run/hindsight-compose-test.lock
+  if ! flock --nonblock 9; then # each puts the machine's forwarding back as it found it, so one at a time
+    say "waiting for another compose-test on this machine"
+    flock 9
+  fi
   install_engine
   find_docker
   say "starting an engine"
