@@ -12,8 +12,8 @@ from typing import Any
 from hindsight_memory import Hindsight, Memory, NewMemory, Source, Turn
 
 BATCH = 64
-CONCURRENT = 2
-VALUE_BYTES = 32 * 1024
+SETTLED = 5  # of a bank's sessions, the last observed
+SETTLE_S = 1800
 
 
 def to_memory(entry: Mapping[str, Any]) -> NewMemory:
@@ -68,6 +68,19 @@ class Banks:
                 observed = await self._client.observe(session_id, [to_turn(e) for e in part], agent_id=self._agent(bank))
                 for number, entry in enumerate(part, start=observed.first_turn):
                     ids[f"{session_id}#{number}"] = [entry["id"]]
+
+    async def settle(self, bank: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Wait until the last observed turns are found by meaning: the worker has embedded what came before them."""
+        agent_id, last = self._agent(bank), {str(e["session"])[:128]: to_turn(e).content for e in entries}
+        for session_id, text in list(last.items())[-SETTLED:]:
+            found: set[str] = set()
+            async with asyncio.timeout(SETTLE_S):
+                while session_id not in found:
+                    answer = await self._client.recall(
+                        text[:2000], mode="semantic", include_turns=True, top_k=20, agent_id=agent_id
+                    )
+                    found = {hit.subject.session_id for hit in answer.hits if isinstance(hit.subject, Turn)}
+                    await asyncio.sleep(0 if session_id in found else 0.5)
 
     async def ask(self, bank: str, text: str, *, top_k: int, mode: Any = "hybrid", include_turns: bool = False) -> list[str]:
         """The ids of entries that answer a question, best first."""

@@ -36,6 +36,7 @@ async def write_banks(banks: Banks, data: Sequence[Bank]) -> float:
         async with limit:
             if bank.is_conversation:
                 await banks.observe(bank.id, bank.entries)
+                await banks.settle(bank.id, bank.entries)
                 return
             for start in range(0, len(bank.entries), BATCH):
                 await banks.write(bank.id, bank.entries[start : start + BATCH])
