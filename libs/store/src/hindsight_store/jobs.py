@@ -28,6 +28,10 @@ LEASE_DUE = """UPDATE jobs SET state = 'running', lease = $1, leased_until = now
         ORDER BY run_after LIMIT $3 FOR UPDATE SKIP LOCKED)
     RETURNING bank_id, job_id, tenant_id, kind, payload, attempts, lease"""
 
+# A job that took its worker down with it at every try is a dead letter too.
+BURY = """UPDATE jobs SET state = 'dead', lease = NULL, leased_until = NULL, error = 'the worker died'
+    WHERE state = 'running' AND leased_until < now() AND attempts >= $1"""
+
 COMPLETE = "DELETE FROM jobs WHERE bank_id = $1 AND job_id = $2 AND lease = $3"
 
 FAIL = """UPDATE jobs SET state = CASE WHEN attempts >= $4 THEN 'dead' ELSE 'queued' END, lease = NULL, leased_until = NULL,
@@ -61,6 +65,7 @@ async def enqueue(connection: Connection, bank_id: int, tenant_id: int, kind: st
 async def lease_due(pool: asyncpg.Pool, *, limit: int) -> list[Job]:
     """Lease jobs that are due, of any tenant, oldest first; as the maintenance role."""
     async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(BURY, TRIES)
         rows = await connection.fetch(LEASE_DUE, uuid7(), LEASE, limit)
     return [Job(**row) for row in rows]
 
