@@ -89,6 +89,18 @@ async def test_one_bad_memory_does_not_fail_the_others(client: Hindsight):
     ]
 
 
+async def test_a_memory_in_a_forbidden_scope_or_with_a_forbidden_source_does_not_fail_the_others(services):
+    key = NewKey(tenant="acme", default_agent_id="ada", scopes=["user:1"], sources=["inference"])
+    async with await services.connect(key) as client:
+        fine, scope, source = NewMemory("k", "Fine."), NewMemory("k", "Elsewhere.", scope="user:2"), Source("user")
+        results = await client.write_batch([scope, fine, NewMemory("k", "Claimed.", source=source)])
+    assert [(r.outcome, r.reason, r.field) for r in results] == [
+        ("rejected", "PERMISSION_DENIED", "memories[0]"),
+        ("created", "", ""),
+        ("rejected", "PERMISSION_DENIED", "memories[2]"),
+    ]
+
+
 async def test_all_or_nothing_writes_nothing_when_one_is_bad(client: Hindsight):
     with pytest.raises(HindsightError) as refusal:
         await client.write_batch([MEMORY, replace(MEMORY, value=" ")], all_or_nothing=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from hindsight.v1 import ingest_pb2, ingest_pb2_grpc
 from hindsight_runtime import checks
-from hindsight_runtime.errors import BatchRejected, InvalidField
+from hindsight_runtime.errors import BatchRejected, InvalidField, PermissionDenied
 from hindsight_runtime.identity import caller
 
 from hindsight_ingest import validation
@@ -44,6 +44,10 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
             try:
                 checked.append(validation.read_candidate(f"memories[{i}]", memory, call.principal, now))
             except InvalidField as error:
+                checked.append(error)
+            except PermissionDenied as denied:  # a scope or a source that the key may not use: this memory's affair alone
+                error = InvalidField(f"memories[{i}]", denied.message)
+                error.reason = denied.reason
                 checked.append(error)
         results = await self._pipeline.write(call, checked, all_or_nothing=request.all_or_nothing)
         return ingest_pb2.WriteBatchResponse(results=map(_to_message, results))
