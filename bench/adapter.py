@@ -43,14 +43,14 @@ def to_turn(entry: Mapping[str, Any]) -> Turn:
 class Banks:
     """Writes entries and answers questions through the services; a bank is an agent."""
 
-    def __init__(self, client: Hindsight) -> None:
+    def __init__(self, client: Hindsight, run: str = "", ids: Mapping[str, dict[str, list[str]]] | None = None) -> None:
         self._client = client
-        self._run = uuid.uuid4().hex[:8]
-        self._ids: dict[str, dict[str, list[str]]] = {}
+        self.run = run or uuid.uuid4().hex[:8]
+        self.ids: dict[str, dict[str, list[str]]] = dict(ids or {})
 
     async def write(self, bank: str, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write a bank's entries. Entries that say the same share a memory, and are found together."""
-        ids = self._ids.setdefault(bank, {})
+        ids = self.ids.setdefault(bank, {})
         results = await self._client.write_batch([to_memory(e) for e in entries], agent_id=self._agent(bank))
         for entry, result in zip(entries, results, strict=True):
             assert result.memory_id, result
@@ -58,7 +58,7 @@ class Banks:
 
     async def observe(self, bank: str, entries: Sequence[Mapping[str, Any]]) -> None:
         """Keep a bank's entries as turns of their sessions."""
-        ids = self._ids.setdefault(bank, {})
+        ids = self.ids.setdefault(bank, {})
         sessions: dict[str, list[Mapping[str, Any]]] = {}
         for entry in entries:
             sessions.setdefault(str(entry["session"])[:128], []).append(entry)
@@ -87,12 +87,12 @@ class Banks:
         agent_id = self._agent(bank)
         answer = await self._client.recall(text, top_k=top_k, mode=mode, include_turns=include_turns, agent_id=agent_id)
         assert not answer.missing_channels
-        ids = self._ids.get(bank, {})
+        ids = self.ids.get(bank, {})
         places = [_place(hit.subject) for hit in answer.hits]
         return [i for place in places for i in ids.get(place, ["?" + place])]
 
     def _agent(self, bank: str) -> str:
-        return f"{self._run}-{bank}"[:64]
+        return f"{self.run}-{bank}"[:64]
 
 
 def _place(subject: Memory | Turn) -> str:

@@ -6,6 +6,7 @@ make bench-quality ARGS="--shared FOLDER"            the sets beside retrieval_e
 
 import argparse
 import asyncio
+import json
 import platform
 import subprocess
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 from adapter import BATCH, Banks
 from evaluation import DEPTH, SETS, Bank, Figures, bm25_rankings, compare, load_sample, load_shared, mean, measure
 from hindsight_local.trial import running
+from hindsight_memory import Hindsight
 from hindsight_store.words import terms, weight
 
 HEADLINE = {"madial-zh": "r@5", "madial-en": "r@5", "lme-lite": "hit@1", "locomo-dev": "r@10", "sample": "r@5"} | {
@@ -47,6 +49,19 @@ async def write_banks(banks: Banks, data: Sequence[Bank]) -> float:
     return time.perf_counter() - began
 
 
+async def prepare(client: Hindsight, name: str, data: Sequence[Bank], keep: Path | None) -> Banks:
+    """A set's banks: those kept from an earlier run, or freshly written."""
+    kept = keep / f"banks-{name}.json" if keep else None
+    if kept and kept.exists():
+        return Banks(client, **json.loads(kept.read_text()))
+    banks = Banks(client)
+    took_s = await write_banks(banks, data)
+    print(f"\n{name}: {sum(len(b.entries) for b in data)} entries written in {took_s:.0f} s", flush=True)
+    if kept:
+        kept.write_text(json.dumps({"run": banks.run, "ids": banks.ids}))
+    return banks
+
+
 async def ask(banks: Banks, data: Sequence[Bank], mode: str) -> tuple[Figures, list[float]]:
     """Ask every question, one after another; figures by question, and the milliseconds each took."""
     figures, took_ms = {}, []
@@ -72,14 +87,12 @@ def show(name: str, systems: dict[str, Figures]) -> None:
         print(f"{metric}: hybrid − {system} = {difference:+.1f} points, 95 % paired bootstrap [{low:+.1f}, {high:+.1f}]")
 
 
-async def run(shared: Path | None, names: Sequence[str]) -> None:
+async def run(shared: Path | None, names: Sequence[str], keep: Path | None) -> None:
     """Measure every set named."""
     data = {name: load_sample() if name == "sample" else load_shared(shared or Path(), name) for name in names}
-    async with running({"HINDSIGHT_EMBED_THREADS": "2"}) as instance, instance.client(timeout_s=120.0) as client:
+    async with running({"HINDSIGHT_EMBED_THREADS": "2"}, keep=keep) as instance, instance.client(timeout_s=120.0) as client:
         for name, loaded in data.items():
-            banks = Banks(client)
-            took_s = await write_banks(banks, loaded)
-            entries = sum(len(b.entries) for b in loaded)
+            banks = await prepare(client, name, loaded, keep)
             systems: dict[str, Figures] = {}
             systems["hybrid"], took_ms = await ask(banks, loaded, "hybrid")
             systems["dense"], _ = await ask(banks, loaded, "semantic")
@@ -88,8 +101,7 @@ async def run(shared: Path | None, names: Sequence[str]) -> None:
             show(name, systems)
             took_ms.sort()
             print(
-                f"{entries} memories written in {took_s:.0f} s; recall p50 {took_ms[len(took_ms) // 2]:.1f} ms, "
-                f"p95 {took_ms[int(0.95 * len(took_ms))]:.1f} ms, one caller",
+                f"recall p50 {took_ms[len(took_ms) // 2]:.1f} ms, p95 {took_ms[int(0.95 * len(took_ms))]:.1f} ms, one caller",
                 flush=True,
             )
 
@@ -99,11 +111,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, help="a folder with retrieval_eval.py and data/")
     parser.add_argument("--sets", nargs="+", help=f"of {', '.join(SETS)}, sample; default: all there are")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps the written banks for the next run")
     arguments = parser.parse_args()
     names = arguments.sets or ["sample", *(SETS if arguments.shared else ())]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     print(f"{datetime.now(UTC):%Y-%m-%d}, commit {commit or 'unknown'}, {platform.machine()}, Python {platform.python_version()}")
-    asyncio.run(run(arguments.shared, names))
+    asyncio.run(run(arguments.shared, names, arguments.keep))
 
 
 if __name__ == "__main__":

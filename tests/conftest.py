@@ -34,6 +34,7 @@ TEMPLATE = "hindsight_template"
 ROLE_PASSWORDS = {role: secrets.token_urlsafe(12) for role in ("ingest", "recall", "maintenance")}
 OPERATOR_KEY = new_secret()
 EMBED_TOKEN = secrets.token_urlsafe(12)
+RECORD_TOKEN = secrets.token_urlsafe(12)
 ASSERTION_PRIVATE_KEY, ASSERTION_PUBLIC_KEY = new_assertion_keys()
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}  # tests survive no power cut
 
@@ -174,9 +175,11 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
     folder = socket_folder(tmp_path_factory)
     common = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN, "assertion_public_key": ASSERTION_PUBLIC_KEY}
     async with AsyncExitStack() as stack:
+        common |= {"record_token": SecretStr(RECORD_TOKEN)}
+        report_to = {"ingest_address": f"unix:{folder}/ingest"}
         opened = {
             "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, **common)),
-            "recall": await recall.open_service(stack, RecallSettings(database_url=database.recall, **common)),
+            "recall": await recall.open_service(stack, RecallSettings(database_url=database.recall, **common, **report_to)),
         }
         for name, service in opened.items():
             await stack.enter_async_context(serving(service, f"unix:{folder}/{name}", max_calls=512, grace_s=1))

@@ -12,7 +12,7 @@ random() { head -c 32 /dev/urandom | base64 | tr '+/' '-_' | tr -d '=\n'; }
 
 # One file holds what was drawn; the others are written from it, so that an interrupted run is completed by the next.
 drawn="$folder/drawn.env"
-for name in OWNER_PASSWORD INGEST_PASSWORD RECALL_PASSWORD MAINTENANCE_PASSWORD REDIS_PASSWORD EMBED_TOKEN OPERATOR_KEY; do
+for name in OWNER_PASSWORD INGEST_PASSWORD RECALL_PASSWORD MAINTENANCE_PASSWORD REDIS_PASSWORD EMBED_TOKEN RECORD_TOKEN OPERATOR_KEY; do
   grep -q "^$name=" "$drawn" 2>/dev/null && continue
   if [ "$name" = OPERATOR_KEY ]; then value="hs_$(random)"; else value="$(random)"; fi
   printf '%s=%s\n' "$name" "$value" >> "$drawn"
@@ -39,9 +39,11 @@ HINDSIGHT_MAINTENANCE_DB_PASSWORD=$MAINTENANCE_PASSWORD
 HINDSIGHT_OPERATOR_KEY=$OPERATOR_KEY"
 put ingest.env <<< "$(at hindsight_ingest "$INGEST_PASSWORD")
 REDIS_URL=redis://:$REDIS_PASSWORD@redis:6379/0
-HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
+HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN
+HINDSIGHT_RECORD_TOKEN=$RECORD_TOKEN"
 put worker.env <<< "$(at hindsight_ingest "$INGEST_PASSWORD")
 HINDSIGHT_MAINTENANCE_DATABASE_URL=postgresql://hindsight_maintenance:$MAINTENANCE_PASSWORD@postgres:5432/hindsight
 HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
 put recall.env <<< "$(at hindsight_recall "$RECALL_PASSWORD")
-HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
+HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN
+HINDSIGHT_RECORD_TOKEN=$RECORD_TOKEN"

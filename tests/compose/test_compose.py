@@ -107,9 +107,9 @@ def test_each_container_knows_its_own_secrets_only(deployment: Deployment):
         "postgres": {"OWNER_PASSWORD"},
         "redis": {"REDIS_PASSWORD"},
         "embed": {"EMBED_TOKEN"},
-        "ingest": {"INGEST_PASSWORD", "REDIS_PASSWORD", "EMBED_TOKEN"},
+        "ingest": {"INGEST_PASSWORD", "REDIS_PASSWORD", "EMBED_TOKEN", "RECORD_TOKEN"},
         "worker": {"INGEST_PASSWORD", "MAINTENANCE_PASSWORD", "EMBED_TOKEN"},
-        "recall": {"RECALL_PASSWORD", "EMBED_TOKEN"},
+        "recall": {"RECALL_PASSWORD", "EMBED_TOKEN", "RECORD_TOKEN"},
         "mcp-edge": set(),
     }
     for service, expected in known.items():

@@ -146,8 +146,8 @@ async def test_each_service_is_told_only_what_it_needs(folder: Path):
     }
     assert seen == {
         "embed": ["embed_token"],
-        "ingest": ["embed_token", "ingest_password", "redis_password"],
-        "recall": ["embed_token", "recall_password", "redis_password"],
+        "ingest": ["embed_token", "ingest_password", "record_token", "redis_password"],
+        "recall": ["embed_token", "recall_password", "record_token", "redis_password"],
         "edge": [],
         "migrate": ["ingest_password", "maintenance_password", "operator_key", "recall_password"],
     }

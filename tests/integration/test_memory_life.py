@@ -17,7 +17,7 @@ async def test_a_memory_is_recalled_in_both_languages_right_after_it_was_written
 async def test_a_hit_explains_itself(client: Hindsight):
     await client.write(NewMemory("seat", "Ada prefers a window seat on long flights.", query="booking a flight"))
     hit = (await client.recall("window seat for the flight")).hits[0]
-    assert {f.channel for f in hit.findings} == {"content", "trigger", "lexical"}
+    assert {f.channel for f in hit.findings} == {"content", "trigger", "lexical", "standing"}
     assert all(f.rank == 1 for f in hit.findings)
     total = sum(c.value * c.weight for c in hit.contributions)
     assert hit.similarity == pytest.approx(min(1, max(0, total)))

@@ -1,7 +1,7 @@
 """Every query on the hot paths uses its index, as the role that runs it sees the tables."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +16,8 @@ from pgvector.asyncpg import register_vector
 
 ROWS = 3000
 VECTOR = HalfVector(np.ones(384, np.float32) / 384**0.5)
-SELECTION = reader._selection(1, Selection(now=datetime.now(UTC)))
+NOW = datetime.now(UTC)
+SELECTION = reader._selection(1, Selection(now=NOW, holds_after=NOW))
 QUERY = words.terms("rare4471")
 WANTED = (words.to_tsquery(QUERY), list(QUERY), [1.0] * len(QUERY), 100)
 
@@ -27,7 +28,13 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "newest": (reader.PAGE_NEWEST, (*SELECTION, None, 10), "recall", {"memories_by_status", "memories_current"}),
     "words": (reader.LEXICAL, (*SELECTION, *WANTED), "recall", {"memories_by_word"}),
     "meaning": (reader.NEAREST, (*SELECTION, 1, "content", VECTOR, 100), "recall", {"embeddings_pkey", "embeddings_by_memory"}),
-    "features": (reader.FEATURES, (1, [UUID(int=0)], 1, VECTOR, list(QUERY)), "recall", {"memories_current", "memories_pkey"}),
+    "features": (reader.FEATURES, (1, [UUID(int=0)], 1, VECTOR, list(QUERY), None), "recall", {"memories_current", "memories_pkey"}),
+    "standing": (reader.STANDING, (*SELECTION, 32), "recall", {"memories_standing"}),
+    "time": (reader.WITHIN, (*SELECTION, NOW, NOW + timedelta(days=1), 30), "recall", {"memories_by_time"}),
+    "hop": (reader.HOP, (*SELECTION, UUID(int=0), [], 3, 10), "recall", {"memories_by_word"}),
+    "select": (reader.SELECT, (*SELECTION, [UUID(int=0)]), "recall", {"memories_current"}),
+    "relations": (reader.RELATIONS, (1, [UUID(int=0)], 60), "recall", {"memory_relations_pkey", "memory_relations_back"}),
+    "receipt": (reader.RECEIPT, (1, UUID(int=0)), "recall", {"receipts_pkey"}),
     "tags": (
         reader.PAGE_NEWEST,
         (*reader._selection(1, Selection(now=datetime.now(UTC), any_tags=("t7",))), None, 10),
@@ -65,6 +72,10 @@ async def filled(services, client: Hindsight) -> Any:
         FROM memories AS m, (SELECT embedding FROM embeddings LIMIT 1) AS e ON CONFLICT DO NOTHING""")
     await owner.execute("""INSERT INTO requests (bank_id, principal, request_id, tenant_id, content_hash, outcome)
         SELECT bank_id, 'k', n::text, tenant_id, '', '{}' FROM agents, generate_series(1, 5) AS n""")
+    await owner.execute("""INSERT INTO memory_relations (bank_id, from_id, type, to_id, tenant_id, principal)
+        SELECT bank_id, gen_random_uuid(), 'follows', gen_random_uuid(), tenant_id, 'k' FROM agents, generate_series(1, 5)""")
+    await owner.execute("""INSERT INTO receipts (bank_id, receipt_id, tenant_id, principal, at, query, document)
+        SELECT bank_id, gen_random_uuid(), tenant_id, 'k', now(), '', '' FROM agents, generate_series(1, 5)""")
     await owner.execute("RESET ROLE; ANALYZE")
     tenant_id = await owner.fetchval("SELECT tenant_id FROM tenants WHERE name = 'acme'")
     await owner.close()

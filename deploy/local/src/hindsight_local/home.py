@@ -31,6 +31,7 @@ class Secrets:
     maintenance_password: str = field(default_factory=secrets.token_urlsafe)
     redis_password: str = field(default_factory=secrets.token_urlsafe)
     embed_token: str = field(default_factory=secrets.token_urlsafe)
+    record_token: str = field(default_factory=secrets.token_urlsafe)
     operator_key: str = field(default_factory=new_secret)
     assertion_private_key: str = ""
     assertion_public_key: str = ""

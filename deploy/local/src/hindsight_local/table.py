@@ -57,7 +57,7 @@ SERVICES = (
         "ingest",
         (str(BIN / "hindsight-ingest"),),
         "grpc",
-        ("HINDSIGHT_INGEST_PORT", "REDIS_URL", *EMBED),
+        ("HINDSIGHT_INGEST_PORT", "REDIS_URL", "HINDSIGHT_RECORD_TOKEN", *EMBED),
         role="hindsight_ingest",
     ),
     Service(
@@ -71,7 +71,7 @@ SERVICES = (
         "recall",
         (str(BIN / "hindsight-recall"),),
         "grpc",
-        ("HINDSIGHT_RECALL_PORT", "REDIS_URL", *EMBED),
+        ("HINDSIGHT_RECALL_PORT", "REDIS_URL", "HINDSIGHT_INGEST_ADDRESS", "HINDSIGHT_RECORD_TOKEN", *EMBED),
         role="hindsight_recall",
     ),
     Service(
@@ -132,6 +132,7 @@ def _environment(service: Service, site: Site) -> dict[str, str]:
         **{f"HINDSIGHT_{name.upper()}_ADDRESS": site.address(name) for name in site.ports},
         "REDIS_URL": site.redis_url,
         "HINDSIGHT_EMBED_TOKEN": secrets.embed_token,
+        "HINDSIGHT_RECORD_TOKEN": secrets.record_token,
         "HINDSIGHT_MODEL_DIR": str(site.home.data("models")),
         "HINDSIGHT_INGEST_DB_PASSWORD": secrets.ingest_password,
         "HINDSIGHT_RECALL_DB_PASSWORD": secrets.recall_password,

@@ -55,9 +55,9 @@ def free_ports(count: int) -> list[int]:
 
 
 @asynccontextmanager
-async def running(environment: Mapping[str, str] | None = None) -> AsyncIterator[Instance]:
-    """Start everything as `make run` does; yields when the self-check has passed."""
-    home = Path(tempfile.mkdtemp(prefix="hindsight-trial-"))
+async def running(environment: Mapping[str, str] | None = None, *, keep: Path | None = None) -> AsyncIterator[Instance]:
+    """Start everything as `make run` does; yields when the self-check has passed. With a folder to keep, its data stay."""
+    home = keep or Path(tempfile.mkdtemp(prefix="hindsight-trial-"))
     ports: dict[str, int] = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
     settings = {f"HINDSIGHT_{name.upper()}_PORT": str(port) for name, port in ports.items()}
     env = {**os.environ, **settings, "HINDSIGHT_HOME": str(home), **(environment or {})}
@@ -84,4 +84,5 @@ async def running(environment: Mapping[str, str] | None = None) -> AsyncIterator
                 await launcher.wait()
         if drain:
             await drain
-        shutil.rmtree(home, ignore_errors=True)
+        if keep is None:
+            shutil.rmtree(home, ignore_errors=True)

@@ -5,7 +5,10 @@ from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
     Adjustment,
     Answer,
+    ChannelAccount,
+    Considered,
     Contribution,
+    Difference,
     Filter,
     Finding,
     Hit,
@@ -14,7 +17,9 @@ from hindsight_memory.types import (
     NewKey,
     NewMemory,
     Observed,
+    Receipt,
     Source,
+    ThenAndNow,
     Turn,
     WriteResult,
 )
@@ -22,7 +27,10 @@ from hindsight_memory.types import (
 __all__ = [
     "Adjustment",
     "Answer",
+    "ChannelAccount",
+    "Considered",
     "Contribution",
+    "Difference",
     "Filter",
     "Finding",
     "Hindsight",
@@ -33,7 +41,9 @@ __all__ = [
     "NewKey",
     "NewMemory",
     "Observed",
+    "Receipt",
     "Source",
+    "ThenAndNow",
     "Turn",
     "WriteResult",
 ]

@@ -6,6 +6,7 @@ import json
 import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from hindsight_memory import wire
 from hindsight_memory.errors import to_error
 from hindsight_memory.types import (
     Answer,
+    Considered,
     Filter,
     ForgetMode,
     Key,
@@ -32,7 +34,9 @@ from hindsight_memory.types import (
     NewKey,
     NewMemory,
     Observed,
+    Receipt,
     Status,
+    ThenAndNow,
     Turn,
     WriteResult,
 )
@@ -196,6 +200,10 @@ class Hindsight:
         page_token: str = "",
         include_turns: bool = False,
         time_zone: str = "",
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        deadline_ms: int = 0,
+        drop_irrelevant: bool = False,
         agent_id: str = "",
     ) -> Answer:
         """The memories that answer a query, best first, each with its reasons."""
@@ -208,9 +216,29 @@ class Hindsight:
             "page_token": page_token,
             "include_turns": include_turns,
             "time_zone": time_zone,
+            "as_of": as_of,
+            "known_at": known_at,
+            "deadline_ms": deadline_ms,
+            "drop_irrelevant": drop_irrelevant,
             "agent_id": agent_id or self._agent_id,
         }
         return wire.to_answer(await self._call(self._recall.Recall, wire.fill(recall_pb2.RecallRequest(), fields)))
+
+    async def receipt(self, receipt_id: str, *, agent_id: str = "") -> Receipt:
+        """The account of a recall, by the id its answer carries; there a moment after the answer, and for seven days."""
+        request = recall_pb2.GetReceiptRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
+        return wire.to_receipt((await self._call(self._recall.GetReceipt, request)).receipt)
+
+    async def replay(self, receipt_id: str, *, agent_id: str = "") -> tuple[tuple[Considered, ...], bool]:
+        """A recall's ranking, computed again from its receipt, and whether it is the one that was given."""
+        request = recall_pb2.ReplayRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
+        response = await self._call(self._recall.Replay, request)
+        return tuple(wire.to_considered(c) for c in response.hits), response.is_identical
+
+    async def recall_as_of_then(self, receipt_id: str, *, agent_id: str = "") -> ThenAndNow:
+        """A receipt's query, asked of what was recorded then and of what is recorded now."""
+        request = recall_pb2.RecallAsOfThenRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
+        return wire.to_then_and_now(await self._call(self._recall.RecallAsOfThen, request))
 
     async def get(self, memory_id: str, *, agent_id: str = "") -> Memory:
         """One memory by its id."""

@@ -9,6 +9,7 @@ Kind = Literal["preference", "fact", "entity", "state", "correction", "summary",
 SourceKind = Literal["user", "tool", "inference", "retrospective", "import"]
 Status = Literal["active", "pending_review", "superseded", "archived", "deletable", "deleted"]
 Mode = Literal["semantic", "tag", "hybrid"]
+HitReason = Literal["topic", "standing", "history"]
 ForgetMode = Literal["fade", "delete"]
 TurnRole = Literal["user", "assistant", "tool_call", "tool_result"]
 Right = Literal["read", "write", "admin", "operator"]
@@ -168,6 +169,7 @@ class Hit:
     effective_importance: float
     findings: tuple[Finding, ...]
     contributions: tuple[Contribution, ...]
+    reason: HitReason = "topic"
 
     @property
     def memory(self) -> Memory:
@@ -184,6 +186,72 @@ class Answer:
     hits: tuple[Hit, ...]
     missing_channels: tuple[str, ...] = ()
     next_page_token: str = ""
+    is_partial: bool = False  # some channels are missing because time was up
+    is_degraded: bool = False  # some channels are missing because what they need does not answer
+    receipt_id: str = ""  # explains the answer later; empty in tag mode
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """One memory or turn in the account of a recall: its place (0: a near miss) and what made it."""
+
+    memory_id: str  # empty where it is a turn
+    session_id: str  # empty where it is a memory
+    turn: int
+    rank: int
+    reason: HitReason | Literal[""]
+    similarity: float
+    final_score: float
+    contributions: tuple[Contribution, ...]
+    importance: tuple[float, float, float, float]  # stored, stage, retention, utility
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelAccount:
+    """What one channel found in one recall; why it is missing, empty where it is not."""
+
+    channel: str
+    found: int
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The account of one recall."""
+
+    receipt_id: str
+    at: datetime | None
+    query: str
+    mode: Mode
+    top_k: int
+    relevance_floor: float
+    weight_similarity: float
+    weight_importance: float
+    hits: tuple[Considered, ...]
+    near_misses: tuple[Considered, ...]
+    channels: tuple[ChannelAccount, ...]
+    took_ms: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where one memory or turn stands in the answers of then and now; 0: in none."""
+
+    memory_id: str
+    session_id: str
+    turn: int
+    rank_then: int
+    rank_now: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThenAndNow:
+    """A recall asked again, of what was recorded then and of what is recorded now."""
+
+    then: tuple[Hit, ...]
+    now: tuple[Hit, ...]
+    differences: tuple[Difference, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,10 @@ from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
     Adjustment,
     Answer,
+    ChannelAccount,
+    Considered,
     Contribution,
+    Difference,
     Filter,
     Finding,
     Hit,
@@ -22,7 +25,9 @@ from hindsight_memory.types import (
     Memory,
     NewKey,
     NewMemory,
+    Receipt,
     Source,
+    ThenAndNow,
     Turn,
     WriteResult,
 )
@@ -218,18 +223,72 @@ def to_result(r: ingest_pb2.WriteResult) -> WriteResult:
 def to_answer(response: recall_pb2.RecallResponse) -> Answer:
     """The answer to a recall."""
     missing = tuple(short("CHANNEL", c, recall_pb2.Channel) for c in response.missing_channels)
-    return Answer(tuple(_hit(h) for h in response.hits), missing, response.next_page_token)
+    hits = tuple(to_hit(h) for h in response.hits)
+    states = (response.is_partial, response.is_degraded, response.receipt_id)
+    return Answer(hits, missing, response.next_page_token, *states)
 
 
-def _hit(h: recall_pb2.Hit) -> Hit:
+def to_receipt(r: recall_pb2.Receipt) -> Receipt:
+    """The account of a recall."""
+    channels = tuple(ChannelAccount(short("CHANNEL", c.channel, recall_pb2.Channel), c.found, c.missing) for c in r.channels)
+    return Receipt(
+        receipt_id=r.receipt_id,
+        at=moment(r, "at"),
+        query=r.query,
+        mode=short("MODE", r.mode, recall_pb2.Mode),
+        top_k=r.top_k,
+        relevance_floor=r.relevance_floor,
+        weight_similarity=r.weight_similarity,
+        weight_importance=r.weight_importance,
+        hits=tuple(to_considered(c) for c in r.hits),
+        near_misses=tuple(to_considered(c) for c in r.near_misses),
+        channels=channels,
+        took_ms=dict(r.took_ms),
+    )
+
+
+def to_considered(c: recall_pb2.Considered) -> Considered:
+    """One memory or turn in the account of a recall."""
+    parts = c.importance
+    return Considered(
+        memory_id=c.memory_id,
+        session_id=c.session_id,
+        turn=c.turn,
+        rank=c.rank,
+        reason=short("HIT_REASON", c.reason, recall_pb2.HitReason) if c.reason else "",
+        similarity=c.similarity,
+        final_score=c.final_score,
+        contributions=_contributions(c),
+        importance=(parts.stored, parts.stage, parts.retention, parts.utility),
+        findings=_findings(c),
+    )
+
+
+def to_then_and_now(r: recall_pb2.RecallAsOfThenResponse) -> ThenAndNow:
+    """A recall asked again."""
+    differences = tuple(Difference(d.memory_id, d.session_id, d.turn, d.rank_then, d.rank_now) for d in r.differences)
+    return ThenAndNow(tuple(to_hit(h) for h in r.hits_then), tuple(to_hit(h) for h in r.hits_now), differences)
+
+
+def _findings(message: Any) -> tuple[Finding, ...]:
+    return tuple(Finding(short("CHANNEL", f.channel, recall_pb2.Channel), f.rank, f.score) for f in message.findings)
+
+
+def _contributions(message: Any) -> tuple[Contribution, ...]:
+    return tuple(Contribution(c.feature, c.value, c.weight) for c in message.contributions)
+
+
+def to_hit(h: recall_pb2.Hit) -> Hit:
+    """A hit."""
     return Hit(
         subject=to_turn(h.turn) if h.HasField("turn") else to_memory(h.memory),
         rank=h.rank,
         similarity=h.similarity,
         final_score=h.final_score,
         effective_importance=h.effective_importance,
-        findings=tuple(Finding(short("CHANNEL", f.channel, recall_pb2.Channel), f.rank, f.score) for f in h.findings),
-        contributions=tuple(Contribution(c.feature, c.value, c.weight) for c in h.contributions),
+        findings=_findings(h),
+        contributions=_contributions(h),
+        reason=short("HIT_REASON", h.reason, recall_pb2.HitReason),
     )
 
 

@@ -38,6 +38,7 @@ class Model:
     cosine_floor: float
     cosine_span: float
     duplicate_cosine: float
+    relevance_floor: float
 
 
 class Embedder:
@@ -126,6 +127,7 @@ def _model(message: embedding_pb2.Model) -> Model:
         message.cosine_floor,
         message.cosine_span,
         message.duplicate_cosine,
+        message.relevance_floor,
     )
 
 

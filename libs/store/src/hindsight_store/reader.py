@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from hindsight_store.records import (
     Generation,
     Kept,
     Memory,
+    Relation,
     Selection,
     Use,
     Vector,
@@ -24,13 +26,18 @@ from hindsight_store.words import to_tsquery
 
 COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
     m.source, m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from,
-    m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at, m.expires_at"""
+    m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at, m.expires_at, m.standing"""
 USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
-# $1 bank, $2 … $16 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
-SELECTED = """m.bank_id = $1 AND m.known_to IS NULL AND m.status = ANY ($2)
-    AND (m.valid_to IS NULL OR m.valid_to > $3) AND (m.expires_at IS NULL OR m.expires_at > $3)
+# The revisions that were current at a moment of record time; NULL: those that are current now.
+KNOWN = """(({0}::timestamptz IS NULL AND m.known_to IS NULL)
+        OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})))"""
+
+# $1 bank, $2 … $19 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
+SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL OR m.expires_at > $3)
+    AND ($17::timestamptz IS NULL OR m.valid_to IS NULL OR m.valid_to > $17)
+    AND ($18::timestamptz IS NULL OR m.valid_from <= $18) AND {KNOWN.format("$19")}
     AND ($4::text[] IS NULL OR m.scope = ANY ($4))
     AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
     AND ($7::text[] IS NULL OR m.kind = ANY ($7))
@@ -51,10 +58,10 @@ GET = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.known_to IS NULL"""
 
 PAGE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
-    WHERE {SELECTED} AND m.memory_id > $17 ORDER BY m.memory_id LIMIT $18"""
+    WHERE {SELECTED} AND m.memory_id > $20 ORDER BY m.memory_id LIMIT $21"""
 
 PAGE_NEWEST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
-    WHERE {SELECTED} AND ($17::uuid IS NULL OR m.memory_id < $17) ORDER BY m.memory_id DESC LIMIT $18"""
+    WHERE {SELECTED} AND ($20::uuid IS NULL OR m.memory_id < $20) ORDER BY m.memory_id DESC LIMIT $21"""
 
 REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
     WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision < $3 ORDER BY m.revision DESC LIMIT $4"""
@@ -63,7 +70,7 @@ REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
 LEXICAL = f"""WITH occurrence AS MATERIALIZED (
         SELECT m.memory_id, m.word_count, t.lexeme, cardinality(t.positions) AS count
         FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
-        WHERE {SELECTED} AND m.words @@ $17::text::tsquery AND t.lexeme = ANY ($18)
+        WHERE {SELECTED} AND m.words @@ $20::text::tsquery AND t.lexeme = ANY ($21)
     ), selection AS MATERIALIZED (
         SELECT count(*) AS memories, coalesce(nullif(avg(m.word_count), 0), 1)::float8 AS mean_length
         FROM memories AS m WHERE {SELECTED}
@@ -72,13 +79,13 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
     ), wanted AS MATERIALIZED (
         SELECT f.lexeme,
             w.weight * 2.2::float8 * ln(1 + (s.memories - f.frequency + 0.5::float8) / (f.frequency + 0.5::float8)) AS worth
-        FROM frequencies AS f JOIN unnest($18::text[], $19::float8[]) AS w(lexeme, weight) USING (lexeme)
+        FROM frequencies AS f JOIN unnest($21::text[], $22::float8[]) AS w(lexeme, weight) USING (lexeme)
         CROSS JOIN selection AS s
     ), best AS MATERIALIZED (
         SELECT o.memory_id,
             sum(w.worth * o.count / (o.count + 0.3::float8 + 0.9::float8 * o.word_count / s.mean_length)) AS score
         FROM occurrence AS o JOIN wanted AS w USING (lexeme) CROSS JOIN selection AS s
-        GROUP BY o.memory_id ORDER BY score DESC, o.memory_id LIMIT $20
+        GROUP BY o.memory_id ORDER BY score DESC, o.memory_id LIMIT $23
     )
     SELECT (SELECT array_agg(memory_id ORDER BY score DESC, memory_id) FROM best) AS memory_ids,
         (SELECT array_agg(score ORDER BY score DESC, memory_id) FROM best) AS scores,
@@ -87,11 +94,11 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
         (SELECT array_agg(frequency::int) FROM frequencies) AS frequencies"""
 
 # "+ 0" keeps the planner from an approximate index: up to a few thousand rows the exact answer is as quick.
-NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $19) AS score
+NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $22) AS score
     FROM embeddings AS e JOIN memories AS m
         ON m.bank_id = e.bank_id AND m.memory_id = e.memory_id AND m.revision = e.revision
-    WHERE e.bank_id = $1 AND e.generation = $17 AND e.channel = $18 AND {SELECTED}
-    ORDER BY (e.embedding <#> $19) + 0, e.memory_id LIMIT $20"""
+    WHERE e.bank_id = $1 AND e.generation = $20 AND e.channel = $21 AND {SELECTED}
+    ORDER BY (e.embedding <#> $22) + 0, e.memory_id LIMIT $23"""
 
 # Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids.
 FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
@@ -106,7 +113,40 @@ FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
         SELECT array_agg(t.lexeme) AS lexemes, array_agg(cardinality(t.positions)) AS counts
         FROM unnest(m.words) AS t(lexeme, positions, weights) WHERE t.lexeme = ANY ($5)
     ) AS c
-    WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND m.known_to IS NULL"""
+    WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND {KNOWN.format("$6")}"""
+
+SELECT = f"SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.memory_id = ANY ($20)"
+
+# Standing memories, weightiest and newest first.
+STANDING = f"""SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.standing <> ''
+    ORDER BY m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $20"""
+
+# What began within any of some spans of time, newest first.
+WITHIN = f"""SELECT m.memory_id FROM memories AS m
+    WHERE {SELECTED} AND m.valid_from >= $20 AND m.valid_from < $21 ORDER BY m.valid_from DESC, m.memory_id LIMIT $22"""
+
+# One hop: the rarest terms of one memory that others share, and who shares them. $20 is that memory, $21 the terms not to follow.
+HOP = f"""WITH origin AS MATERIALIZED (
+        SELECT t.lexeme FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
+        WHERE m.bank_id = $1 AND m.memory_id = $20 AND {KNOWN.format("$19")} AND t.lexeme <> ALL ($21::text[])
+        ORDER BY length(t.lexeme) DESC, t.lexeme LIMIT 24
+    ), sharing AS MATERIALIZED (
+        SELECT m.memory_id, t.lexeme
+        FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
+        WHERE {SELECTED} AND m.words @@ (SELECT string_agg(quote_literal(o.lexeme), ' | ') FROM origin AS o)::tsquery
+            AND t.lexeme IN (SELECT o.lexeme FROM origin AS o)
+    ), rarest AS MATERIALIZED (
+        SELECT s.lexeme, count(*) AS frequency FROM sharing AS s GROUP BY s.lexeme HAVING count(*) > 1
+        ORDER BY frequency, length(s.lexeme) DESC, s.lexeme LIMIT $22
+    )
+    SELECT s.memory_id, array_agg(s.lexeme) AS terms, (SELECT count(*) FROM rarest) AS followed
+    FROM sharing AS s JOIN rarest AS r USING (lexeme) WHERE s.memory_id <> $20
+    GROUP BY s.memory_id ORDER BY count(*) DESC, min(r.frequency), s.memory_id LIMIT $23"""
+
+RELATIONS = """SELECT r.from_id, r.type, r.to_id, r.weight FROM memory_relations AS r
+    WHERE r.bank_id = $1 AND (r.from_id = ANY ($2) OR r.to_id = ANY ($2)) ORDER BY r.weight DESC, r.from_id, r.to_id LIMIT $3"""
+
+RECEIPT = "SELECT principal, document FROM receipts WHERE bank_id = $1 AND receipt_id = $2"
 
 MIN_ID = UUID(int=0)
 DEFAULT_TENANT = "default"
@@ -147,6 +187,9 @@ def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:
         s.created_since,
         s.created_until,
         s.metadata or None,
+        s.holds_after,
+        s.begun_by,
+        s.known_at,
     )
 
 
@@ -199,13 +242,53 @@ class Reader:
         )
         return [Found(row["memory_id"], row["score"]) for row in rows]
 
+    async def select(self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID]) -> set[UUID]:
+        """Which of some memories are selected."""
+        rows = await self._connection.fetch(SELECT, *_selection(bank_id, selection), memory_ids)
+        return {row["memory_id"] for row in rows}
+
+    async def standing(self, bank_id: int, selection: Selection, *, limit: int) -> list[UUID]:
+        """Selected standing instructions and preferences, weightiest and newest first."""
+        rows = await self._connection.fetch(STANDING, *_selection(bank_id, selection), limit)
+        return [row["memory_id"] for row in rows]
+
+    async def within(self, bank_id: int, selection: Selection, since: datetime, until: datetime, *, limit: int) -> list[UUID]:
+        """Selected memories that began to hold in a half-open span of time, newest first."""
+        rows = await self._connection.fetch(WITHIN, *_selection(bank_id, selection), since, until, limit)
+        return [row["memory_id"] for row in rows]
+
+    async def hop(
+        self, bank_id: int, selection: Selection, origin: UUID, *, besides: Sequence[str], terms: int, limit: int
+    ) -> list[Found]:
+        """Selected memories that share the rarest terms of one memory (besides some terms), most shared first; the score is
+        the share of those terms that they hold."""
+        arguments = (origin, list(besides), terms, limit)
+        rows = await self._connection.fetch(HOP, *_selection(bank_id, selection), *arguments)
+        return [Found(row["memory_id"], len(row["terms"]) / row["followed"]) for row in rows]
+
+    async def relations(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[Relation]:
+        """Relations with either end among some memories, strongest first."""
+        rows = await self._connection.fetch(RELATIONS, bank_id, memory_ids, limit)
+        return [Relation(**row) for row in rows]
+
+    async def receipt(self, bank_id: int, receipt_id: UUID) -> tuple[str, bytes] | None:
+        """Whose recall a receipt accounts for (its principal), and its document; or None."""
+        row = await self._connection.fetchrow(RECEIPT, bank_id, receipt_id)
+        return (row["principal"], row["document"]) if row else None
+
     async def features(
-        self, bank_id: int, memory_ids: Sequence[UUID], query: tuple[int, Vector] | None, wanted: Sequence[str]
+        self,
+        bank_id: int,
+        memory_ids: Sequence[UUID],
+        query: tuple[int, Vector] | None,
+        wanted: Sequence[str],
+        *,
+        known_at: datetime | None = None,
     ) -> list[Features]:
         """What is measured of some memories against a query, in no order; without a query no cosines."""
         generation, embedding = query if query else (None, None)
         vector = None if embedding is None else HalfVector(embedding)
-        rows = await self._connection.fetch(FEATURES, bank_id, memory_ids, generation, vector, wanted)
+        rows = await self._connection.fetch(FEATURES, bank_id, memory_ids, generation, vector, wanted, known_at)
         return [
             Features(
                 to_kept(row),

@@ -41,6 +41,7 @@ class Memory:
     known_to: datetime | None
     created_at: datetime
     expires_at: datetime | None
+    standing: str = ""  # "instruction" or "preference" where it holds whatever is being asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,12 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which current memories to look at; None and empty mean any. Ranges are half-open."""
+    """Which memories to look at; None and empty mean any. Ranges are half-open."""
 
-    now: datetime
+    now: datetime  # what has expired by then is not looked at
+    holds_after: datetime | None = None  # what ended by then is not looked at
+    begun_by: datetime | None = None  # what began later is not looked at
+    known_at: datetime | None = None  # as it was recorded then; None: as it is recorded now
     scopes: tuple[str, ...] | None = None
     statuses: tuple[str, ...] = ("active",)
     key: str = ""  # exact; a trailing "*" makes a prefix
@@ -96,6 +100,16 @@ class Selection:
     created_since: datetime | None = None
     created_until: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed, weighted edge between two memories of a bank."""
+
+    from_id: UUID
+    type: str
+    to_id: UUID
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ MAX_MATCHES = 20_000  # turns with any of a query's terms that one recall looks 
 COLUMNS = """t.session_id, t.turn, t.scope, t.role, t.content, t.tool, t.arguments, t.result, t.is_error, t.masked, t.principal,
     t.at, t.known_from"""
 
-# $1 bank, $2 scopes, $3 since, $4 until
+# $1 bank, $2 scopes, $3 since, $4 until, $5 known at
 SELECTED = """t.bank_id = $1 AND ($2::text[] IS NULL OR t.scope = ANY ($2))
-    AND ($3::timestamptz IS NULL OR t.at >= $3) AND ($4::timestamptz IS NULL OR t.at < $4)"""
+    AND ($3::timestamptz IS NULL OR t.at >= $3) AND ($4::timestamptz IS NULL OR t.at < $4)
+    AND ($5::timestamptz IS NULL OR t.known_from <= $5)"""
 
 FIND_SESSION = "SELECT scope, ended_at FROM sessions WHERE bank_id = $1 AND session_id = $2"
 
@@ -45,17 +46,20 @@ INSERT_EMBEDDING = """INSERT INTO turn_embeddings (bank_id, generation, channel,
 MATCHES = f"""SELECT t.session_id, t.turn, t.word_count, c.lexemes, c.counts
     FROM turns AS t CROSS JOIN LATERAL (
         SELECT array_agg(w.lexeme) AS lexemes, array_agg(cardinality(w.positions)) AS counts
-        FROM unnest(t.words) AS w(lexeme, positions, weights) WHERE w.lexeme = ANY ($6)
+        FROM unnest(t.words) AS w(lexeme, positions, weights) WHERE w.lexeme = ANY ($7)
     ) AS c
-    WHERE {SELECTED} AND t.words @@ $5::text::tsquery LIMIT $7"""
+    WHERE {SELECTED} AND t.words @@ $6::text::tsquery LIMIT $8"""
 
 SIZE = f"""SELECT count(*) AS turns, coalesce(nullif(avg(t.word_count), 0), 1)::float8 AS mean_length
     FROM turns AS t WHERE {SELECTED}"""
 
-NEAREST = f"""SELECT e.session_id, e.turn, -(e.embedding <#> $7) AS score
+NEAREST = f"""SELECT e.session_id, e.turn, -(e.embedding <#> $8) AS score
     FROM turn_embeddings AS e JOIN turns AS t ON t.bank_id = e.bank_id AND t.session_id = e.session_id AND t.turn = e.turn
-    WHERE e.bank_id = $1 AND e.generation = $5 AND e.channel = $6 AND {SELECTED}
-    ORDER BY (e.embedding <#> $7) + 0, e.session_id, e.turn LIMIT $8"""
+    WHERE e.bank_id = $1 AND e.generation = $6 AND e.channel = $7 AND {SELECTED}
+    ORDER BY (e.embedding <#> $8) + 0, e.session_id, e.turn LIMIT $9"""
+
+WITHIN = f"""SELECT t.session_id, t.turn FROM turns AS t
+    WHERE {SELECTED} AND t.at >= $6 AND t.at < $7 ORDER BY t.at DESC, t.session_id, t.turn LIMIT $8"""
 
 FETCH = f"""SELECT {COLUMNS}, alone.cosine AS turn_cosine, joint.cosine AS window_cosine
     FROM unnest($2::text[], $3::int[]) AS wanted(session_id, turn)
@@ -101,6 +105,7 @@ class TurnSelection:
     scopes: tuple[str, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    known_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,7 @@ class TurnReader:
 
     async def match_words(self, bank_id: int, selection: TurnSelection, wanted: Mapping[str, float]) -> TurnMatches:
         """Every selected turn with any of the wanted terms."""
-        chosen = (bank_id, selection.scopes, selection.since, selection.until)
+        chosen = (bank_id, selection.scopes, selection.since, selection.until, selection.known_at)
         size = await self._connection.fetchrow(SIZE, *chosen)
         if not wanted or not size["turns"]:
             return TurnMatches(size["turns"], size["mean_length"])
@@ -170,10 +175,18 @@ class TurnReader:
         self, bank_id: int, selection: TurnSelection, channel: str, query: tuple[int, Vector], *, limit: int
     ) -> list[tuple[TurnId, float]]:
         """Selected turns by inner product with the query (generation, embedding) in a channel, best first, ties by id."""
-        chosen = (bank_id, selection.scopes, selection.since, selection.until)
+        chosen = (bank_id, selection.scopes, selection.since, selection.until, selection.known_at)
         generation, embedding = query
         rows = await self._connection.fetch(NEAREST, *chosen, generation, channel, HalfVector(embedding), limit)
         return [((row["session_id"], row["turn"]), row["score"]) for row in rows]
+
+    async def within(
+        self, bank_id: int, selection: TurnSelection, since: datetime, until: datetime, *, limit: int
+    ) -> list[TurnId]:
+        """Selected turns of a half-open span of time, newest first."""
+        chosen = (bank_id, selection.scopes, selection.since, selection.until, selection.known_at)
+        rows = await self._connection.fetch(WITHIN, *chosen, since, until, limit)
+        return [(row["session_id"], row["turn"]) for row in rows]
 
     async def fetch(self, bank_id: int, ids: Sequence[TurnId], query: tuple[int, Vector] | None) -> list[TurnFeatures]:
         """Turns with their cosines to a query, in no order; without a query no cosines."""

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 from pgvector import HalfVector
 
-from hindsight_store import jobs
+from hindsight_store import jobs, receipts
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, to_memory
 from hindsight_store.records import Embedded, Generation, Memory, Vector
@@ -52,9 +52,9 @@ END_REVISION = (
 
 INSERT_MEMORY = """INSERT INTO memories (bank_id, tenant_id, memory_id, revision, scope, kind, key, trigger, value, tags,
         importance, confidence, source, session_id, turn, principal, trust, metadata, is_core, status, derived_from,
-        valid_from, valid_to, known_from, known_to, created_at, expires_at, words, word_count)
+        valid_from, valid_to, known_from, known_to, created_at, expires_at, standing, words, word_count)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-        $25, $26, $27, $28::text::tsvector, $29)"""
+        $25, $26, $27, $28, $29::text::tsvector, $30)"""
 
 INSERT_EMBEDDING = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
     VALUES ($1, $2, $3, $4, $5, $6, $7)"""
@@ -172,6 +172,10 @@ class Writer(Reader):
         """Queue a job that follows this change."""
         await jobs.enqueue(self._connection, bank_id, self._tenant_id, kind, payload)
 
+    async def record_recalls(self, recalls: Sequence[receipts.RecordedRecall]) -> int:
+        """Keep receipts and count their hits; how many are new."""
+        return await receipts.record(self._connection, self._tenant_id, recalls)
+
     async def complete(self, job: jobs.Job) -> bool:
         """Take a finished job off the queue; False where another worker has it by now."""
         return await jobs.complete(self._connection, job)
@@ -182,7 +186,7 @@ class Writer(Reader):
             *(bank_id, self._tenant_id, m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags),
             *(m.importance, m.confidence, m.source, m.session_id, m.turn, m.principal, m.trust, dict(m.metadata)),
             *(m.is_core, m.status, m.derived_from, m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at),
-            *(m.expires_at, to_tsvector(counts), round(length(counts))),
+            *(m.expires_at, m.standing, to_tsvector(counts), round(length(counts))),
         )
 
 

@@ -17,7 +17,7 @@ ROLE_QUERY: Role
 ROLE_PASSAGE: Role
 
 class Model(_message.Message):
-    __slots__ = ("id", "revision", "dimension", "window_tokens", "cosine_floor", "cosine_span", "duplicate_cosine")
+    __slots__ = ("id", "revision", "dimension", "window_tokens", "cosine_floor", "cosine_span", "duplicate_cosine", "relevance_floor")
     ID_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     DIMENSION_FIELD_NUMBER: _ClassVar[int]
@@ -25,6 +25,7 @@ class Model(_message.Message):
     COSINE_FLOOR_FIELD_NUMBER: _ClassVar[int]
     COSINE_SPAN_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_COSINE_FIELD_NUMBER: _ClassVar[int]
+    RELEVANCE_FLOOR_FIELD_NUMBER: _ClassVar[int]
     id: str
     revision: str
     dimension: int
@@ -32,7 +33,8 @@ class Model(_message.Message):
     cosine_floor: float
     cosine_span: float
     duplicate_cosine: float
-    def __init__(self, id: _Optional[str] = ..., revision: _Optional[str] = ..., dimension: _Optional[int] = ..., window_tokens: _Optional[int] = ..., cosine_floor: _Optional[float] = ..., cosine_span: _Optional[float] = ..., duplicate_cosine: _Optional[float] = ...) -> None: ...
+    relevance_floor: float
+    def __init__(self, id: _Optional[str] = ..., revision: _Optional[str] = ..., dimension: _Optional[int] = ..., window_tokens: _Optional[int] = ..., cosine_floor: _Optional[float] = ..., cosine_span: _Optional[float] = ..., duplicate_cosine: _Optional[float] = ..., relevance_floor: _Optional[float] = ...) -> None: ...
 
 class EmbedRequest(_message.Message):
     __slots__ = ("texts", "role")

@@ -22,42 +22,71 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from hindsight.v1 import memory_pb2 as hindsight_dot_v1_dot_memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/recall.proto\x12\x0chindsight.v1\x1a\x19hindsight/v1/memory.proto\"\xf7\x01\n\rRecallRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12 \n\x04mode\x18\x03 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12$\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x1c\n\x0frelevance_floor\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x15\n\rinclude_turns\x18\x08 \x01(\x08\x12\x11\n\ttime_zone\x18\t \x01(\tB\x12\n\x10_relevance_floor\"N\n\x07\x46inding\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\">\n\x0c\x43ontribution\x12\x0f\n\x07\x66\x65\x61ture\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xfe\x01\n\x03Hit\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x04 \x01(\x01\x12\x1c\n\x14\x65\x66\x66\x65\x63tive_importance\x18\x05 \x01(\x01\x12\'\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x15.hindsight.v1.Finding\x12\x31\n\rcontributions\x18\x07 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12 \n\x04turn\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Turn\"{\n\x0eRecallResponse\x12\x1f\n\x04hits\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12/\n\x10missing_channels\x18\x03 \x03(\x0e\x32\x15.hindsight.v1.Channel\"1\n\nGetRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"3\n\x0bGetResponse\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\"\x94\x01\n\x0bListRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12$\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12&\n\x08statuses\x18\x03 \x03(\x0e\x32\x14.hindsight.v1.Status\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"O\n\x0cListResponse\x12&\n\x08memories\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRevisionsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Y\n\x15ListRevisionsResponse\x12\'\n\trevisions\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*N\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x11\n\rMODE_SEMANTIC\x10\x01\x12\x0c\n\x08MODE_TAG\x10\x02\x12\x0f\n\x0bMODE_HYBRID\x10\x03*\x88\x01\n\x07\x43hannel\x12\x17\n\x13\x43HANNEL_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43HANNEL_CONTENT\x10\x01\x12\x13\n\x0f\x43HANNEL_TRIGGER\x10\x02\x12\x13\n\x0f\x43HANNEL_LEXICAL\x10\x03\x12\x0f\n\x0b\x43HANNEL_TAG\x10\x04\x12\x14\n\x10\x43HANNEL_EPISODIC\x10\x05\x32\xa9\x02\n\rRecallService\x12\x43\n\x06Recall\x12\x1b.hindsight.v1.RecallRequest\x1a\x1c.hindsight.v1.RecallResponse\x12:\n\x03Get\x12\x18.hindsight.v1.GetRequest\x1a\x19.hindsight.v1.GetResponse\x12=\n\x04List\x12\x19.hindsight.v1.ListRequest\x1a\x1a.hindsight.v1.ListResponse\x12X\n\rListRevisions\x12\".hindsight.v1.ListRevisionsRequest\x1a#.hindsight.v1.ListRevisionsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/recall.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hindsight/v1/memory.proto\"\xfe\x02\n\rRecallRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12 \n\x04mode\x18\x03 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12$\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x1c\n\x0frelevance_floor\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x15\n\rinclude_turns\x18\x08 \x01(\x08\x12\x11\n\ttime_zone\x18\t \x01(\t\x12)\n\x05\x61s_of\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08known_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64\x65\x61\x64line_ms\x18\x0c \x01(\x05\x12\x17\n\x0f\x64rop_irrelevant\x18\r \x01(\x08\x42\x12\n\x10_relevance_floor\"N\n\x07\x46inding\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\">\n\x0c\x43ontribution\x12\x0f\n\x07\x66\x65\x61ture\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xa7\x02\n\x03Hit\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x04 \x01(\x01\x12\x1c\n\x14\x65\x66\x66\x65\x63tive_importance\x18\x05 \x01(\x01\x12\'\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x15.hindsight.v1.Finding\x12\x31\n\rcontributions\x18\x07 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12 \n\x04turn\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Turn\x12\'\n\x06reason\x18\t \x01(\x0e\x32\x17.hindsight.v1.HitReason\"\xb8\x01\n\x0eRecallResponse\x12\x1f\n\x04hits\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12/\n\x10missing_channels\x18\x03 \x03(\x0e\x32\x15.hindsight.v1.Channel\x12\x12\n\nis_partial\x18\x04 \x01(\x08\x12\x13\n\x0bis_degraded\x18\x05 \x01(\x08\x12\x12\n\nreceipt_id\x18\x06 \x01(\t\"1\n\nGetRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"3\n\x0bGetResponse\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\"\x94\x01\n\x0bListRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12$\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12&\n\x08statuses\x18\x03 \x03(\x0e\x32\x14.hindsight.v1.Status\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"O\n\x0cListResponse\x12&\n\x08memories\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRevisionsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Y\n\x15ListRevisionsResponse\x12\'\n\trevisions\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"9\n\x11GetReceiptRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"T\n\x0fImportanceParts\x12\x0e\n\x06stored\x18\x01 \x01(\x01\x12\r\n\x05stage\x18\x02 \x01(\x01\x12\x11\n\tretention\x18\x03 \x01(\x01\x12\x0f\n\x07utility\x18\x04 \x01(\x01\"\xb0\x02\n\nConsidered\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\x05\x12\x0c\n\x04rank\x18\x04 \x01(\x05\x12\'\n\x06reason\x18\x05 \x01(\x0e\x32\x17.hindsight.v1.HitReason\x12\x12\n\nsimilarity\x18\x06 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x07 \x01(\x01\x12\x31\n\rcontributions\x18\x08 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12\x31\n\nimportance\x18\t \x01(\x0b\x32\x1d.hindsight.v1.ImportanceParts\x12\'\n\x08\x66indings\x18\n \x03(\x0b\x32\x15.hindsight.v1.Finding\"X\n\x0e\x43hannelAccount\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\r\n\x05\x66ound\x18\x02 \x01(\x05\x12\x0f\n\x07missing\x18\x03 \x01(\t\"\xe9\x03\n\x07Receipt\x12\x12\n\nreceipt_id\x18\x01 \x01(\t\x12&\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05query\x18\x03 \x01(\t\x12 \n\x04mode\x18\x04 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x17\n\x0frelevance_floor\x18\x06 \x01(\x01\x12\x19\n\x11weight_similarity\x18\x07 \x01(\x01\x12\x19\n\x11weight_importance\x18\x08 \x01(\x01\x12&\n\x04hits\x18\t \x03(\x0b\x32\x18.hindsight.v1.Considered\x12-\n\x0bnear_misses\x18\n \x03(\x0b\x32\x18.hindsight.v1.Considered\x12.\n\x08\x63hannels\x18\x0b \x03(\x0b\x32\x1c.hindsight.v1.ChannelAccount\x12\x32\n\x07took_ms\x18\x0c \x03(\x0b\x32!.hindsight.v1.Receipt.TookMsEntry\x12)\n\x05\x61s_of\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0bTookMsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"<\n\x12GetReceiptResponse\x12&\n\x07receipt\x18\x01 \x01(\x0b\x32\x15.hindsight.v1.Receipt\"5\n\rReplayRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"N\n\x0eReplayResponse\x12&\n\x04hits\x18\x01 \x03(\x0b\x32\x18.hindsight.v1.Considered\x12\x14\n\x0cis_identical\x18\x02 \x01(\x08\"=\n\x15RecallAsOfThenRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"f\n\nDifference\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\x05\x12\x11\n\trank_then\x18\x04 \x01(\x05\x12\x10\n\x08rank_now\x18\x05 \x01(\x05\"\x92\x01\n\x16RecallAsOfThenResponse\x12$\n\thits_then\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12#\n\x08hits_now\x18\x02 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12-\n\x0b\x64ifferences\x18\x03 \x03(\x0b\x32\x18.hindsight.v1.Difference*N\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x11\n\rMODE_SEMANTIC\x10\x01\x12\x0c\n\x08MODE_TAG\x10\x02\x12\x0f\n\x0bMODE_HYBRID\x10\x03*\xde\x01\n\x07\x43hannel\x12\x17\n\x13\x43HANNEL_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43HANNEL_CONTENT\x10\x01\x12\x13\n\x0f\x43HANNEL_TRIGGER\x10\x02\x12\x13\n\x0f\x43HANNEL_LEXICAL\x10\x03\x12\x0f\n\x0b\x43HANNEL_TAG\x10\x04\x12\x14\n\x10\x43HANNEL_EPISODIC\x10\x05\x12\x14\n\x10\x43HANNEL_RELATION\x10\x06\x12\x14\n\x10\x43HANNEL_TEMPORAL\x10\x07\x12\x14\n\x10\x43HANNEL_STANDING\x10\x08\x12\x12\n\x0e\x43HANNEL_RERANK\x10\t*n\n\tHitReason\x12\x1a\n\x16HIT_REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10HIT_REASON_TOPIC\x10\x01\x12\x17\n\x13HIT_REASON_STANDING\x10\x02\x12\x16\n\x12HIT_REASON_HISTORY\x10\x03\x32\x9c\x04\n\rRecallService\x12\x43\n\x06Recall\x12\x1b.hindsight.v1.RecallRequest\x1a\x1c.hindsight.v1.RecallResponse\x12:\n\x03Get\x12\x18.hindsight.v1.GetRequest\x1a\x19.hindsight.v1.GetResponse\x12=\n\x04List\x12\x19.hindsight.v1.ListRequest\x1a\x1a.hindsight.v1.ListResponse\x12X\n\rListRevisions\x12\".hindsight.v1.ListRevisionsRequest\x1a#.hindsight.v1.ListRevisionsResponse\x12O\n\nGetReceipt\x12\x1f.hindsight.v1.GetReceiptRequest\x1a .hindsight.v1.GetReceiptResponse\x12\x43\n\x06Replay\x12\x1b.hindsight.v1.ReplayRequest\x1a\x1c.hindsight.v1.ReplayResponse\x12[\n\x0eRecallAsOfThen\x12#.hindsight.v1.RecallAsOfThenRequest\x1a$.hindsight.v1.RecallAsOfThenResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hindsight.v1.recall_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MODE']._serialized_start=1373
-  _globals['_MODE']._serialized_end=1451
-  _globals['_CHANNEL']._serialized_start=1454
-  _globals['_CHANNEL']._serialized_end=1590
-  _globals['_RECALLREQUEST']._serialized_start=71
-  _globals['_RECALLREQUEST']._serialized_end=318
-  _globals['_FINDING']._serialized_start=320
-  _globals['_FINDING']._serialized_end=398
-  _globals['_CONTRIBUTION']._serialized_start=400
-  _globals['_CONTRIBUTION']._serialized_end=462
-  _globals['_HIT']._serialized_start=465
-  _globals['_HIT']._serialized_end=719
-  _globals['_RECALLRESPONSE']._serialized_start=721
-  _globals['_RECALLRESPONSE']._serialized_end=844
-  _globals['_GETREQUEST']._serialized_start=846
-  _globals['_GETREQUEST']._serialized_end=895
-  _globals['_GETRESPONSE']._serialized_start=897
-  _globals['_GETRESPONSE']._serialized_end=948
-  _globals['_LISTREQUEST']._serialized_start=951
-  _globals['_LISTREQUEST']._serialized_end=1099
-  _globals['_LISTRESPONSE']._serialized_start=1101
-  _globals['_LISTRESPONSE']._serialized_end=1180
-  _globals['_LISTREVISIONSREQUEST']._serialized_start=1182
-  _globals['_LISTREVISIONSREQUEST']._serialized_end=1280
-  _globals['_LISTREVISIONSRESPONSE']._serialized_start=1282
-  _globals['_LISTREVISIONSRESPONSE']._serialized_end=1371
-  _globals['_RECALLSERVICE']._serialized_start=1593
-  _globals['_RECALLSERVICE']._serialized_end=1890
+  _globals['_RECEIPT_TOOKMSENTRY']._loaded_options = None
+  _globals['_RECEIPT_TOOKMSENTRY']._serialized_options = b'8\001'
+  _globals['_MODE']._serialized_start=3191
+  _globals['_MODE']._serialized_end=3269
+  _globals['_CHANNEL']._serialized_start=3272
+  _globals['_CHANNEL']._serialized_end=3494
+  _globals['_HITREASON']._serialized_start=3496
+  _globals['_HITREASON']._serialized_end=3606
+  _globals['_RECALLREQUEST']._serialized_start=104
+  _globals['_RECALLREQUEST']._serialized_end=486
+  _globals['_FINDING']._serialized_start=488
+  _globals['_FINDING']._serialized_end=566
+  _globals['_CONTRIBUTION']._serialized_start=568
+  _globals['_CONTRIBUTION']._serialized_end=630
+  _globals['_HIT']._serialized_start=633
+  _globals['_HIT']._serialized_end=928
+  _globals['_RECALLRESPONSE']._serialized_start=931
+  _globals['_RECALLRESPONSE']._serialized_end=1115
+  _globals['_GETREQUEST']._serialized_start=1117
+  _globals['_GETREQUEST']._serialized_end=1166
+  _globals['_GETRESPONSE']._serialized_start=1168
+  _globals['_GETRESPONSE']._serialized_end=1219
+  _globals['_LISTREQUEST']._serialized_start=1222
+  _globals['_LISTREQUEST']._serialized_end=1370
+  _globals['_LISTRESPONSE']._serialized_start=1372
+  _globals['_LISTRESPONSE']._serialized_end=1451
+  _globals['_LISTREVISIONSREQUEST']._serialized_start=1453
+  _globals['_LISTREVISIONSREQUEST']._serialized_end=1551
+  _globals['_LISTREVISIONSRESPONSE']._serialized_start=1553
+  _globals['_LISTREVISIONSRESPONSE']._serialized_end=1642
+  _globals['_GETRECEIPTREQUEST']._serialized_start=1644
+  _globals['_GETRECEIPTREQUEST']._serialized_end=1701
+  _globals['_IMPORTANCEPARTS']._serialized_start=1703
+  _globals['_IMPORTANCEPARTS']._serialized_end=1787
+  _globals['_CONSIDERED']._serialized_start=1790
+  _globals['_CONSIDERED']._serialized_end=2094
+  _globals['_CHANNELACCOUNT']._serialized_start=2096
+  _globals['_CHANNELACCOUNT']._serialized_end=2184
+  _globals['_RECEIPT']._serialized_start=2187
+  _globals['_RECEIPT']._serialized_end=2676
+  _globals['_RECEIPT_TOOKMSENTRY']._serialized_start=2631
+  _globals['_RECEIPT_TOOKMSENTRY']._serialized_end=2676
+  _globals['_GETRECEIPTRESPONSE']._serialized_start=2678
+  _globals['_GETRECEIPTRESPONSE']._serialized_end=2738
+  _globals['_REPLAYREQUEST']._serialized_start=2740
+  _globals['_REPLAYREQUEST']._serialized_end=2793
+  _globals['_REPLAYRESPONSE']._serialized_start=2795
+  _globals['_REPLAYRESPONSE']._serialized_end=2873
+  _globals['_RECALLASOFTHENREQUEST']._serialized_start=2875
+  _globals['_RECALLASOFTHENREQUEST']._serialized_end=2936
+  _globals['_DIFFERENCE']._serialized_start=2938
+  _globals['_DIFFERENCE']._serialized_end=3040
+  _globals['_RECALLASOFTHENRESPONSE']._serialized_start=3043
+  _globals['_RECALLASOFTHENRESPONSE']._serialized_end=3189
+  _globals['_RECALLSERVICE']._serialized_start=3609
+  _globals['_RECALLSERVICE']._serialized_end=4149
 # @@protoc_insertion_point(module_scope)

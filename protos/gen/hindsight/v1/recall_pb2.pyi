@@ -1,3 +1,6 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from hindsight.v1 import memory_pb2 as _memory_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -23,6 +26,17 @@ class Channel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHANNEL_LEXICAL: _ClassVar[Channel]
     CHANNEL_TAG: _ClassVar[Channel]
     CHANNEL_EPISODIC: _ClassVar[Channel]
+    CHANNEL_RELATION: _ClassVar[Channel]
+    CHANNEL_TEMPORAL: _ClassVar[Channel]
+    CHANNEL_STANDING: _ClassVar[Channel]
+    CHANNEL_RERANK: _ClassVar[Channel]
+
+class HitReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    HIT_REASON_UNSPECIFIED: _ClassVar[HitReason]
+    HIT_REASON_TOPIC: _ClassVar[HitReason]
+    HIT_REASON_STANDING: _ClassVar[HitReason]
+    HIT_REASON_HISTORY: _ClassVar[HitReason]
 MODE_UNSPECIFIED: Mode
 MODE_SEMANTIC: Mode
 MODE_TAG: Mode
@@ -33,9 +47,17 @@ CHANNEL_TRIGGER: Channel
 CHANNEL_LEXICAL: Channel
 CHANNEL_TAG: Channel
 CHANNEL_EPISODIC: Channel
+CHANNEL_RELATION: Channel
+CHANNEL_TEMPORAL: Channel
+CHANNEL_STANDING: Channel
+CHANNEL_RERANK: Channel
+HIT_REASON_UNSPECIFIED: HitReason
+HIT_REASON_TOPIC: HitReason
+HIT_REASON_STANDING: HitReason
+HIT_REASON_HISTORY: HitReason
 
 class RecallRequest(_message.Message):
-    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone")
+    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -45,6 +67,10 @@ class RecallRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_TURNS_FIELD_NUMBER: _ClassVar[int]
     TIME_ZONE_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AT_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_MS_FIELD_NUMBER: _ClassVar[int]
+    DROP_IRRELEVANT_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     query: str
     mode: Mode
@@ -54,7 +80,11 @@ class RecallRequest(_message.Message):
     page_token: str
     include_turns: bool
     time_zone: str
-    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ...) -> None: ...
+    as_of: _timestamp_pb2.Timestamp
+    known_at: _timestamp_pb2.Timestamp
+    deadline_ms: int
+    drop_irrelevant: bool
+    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("channel", "rank", "score")
@@ -77,7 +107,7 @@ class Contribution(_message.Message):
     def __init__(self, feature: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class Hit(_message.Message):
-    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn")
+    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn", "reason")
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -86,6 +116,7 @@ class Hit(_message.Message):
     FINDINGS_FIELD_NUMBER: _ClassVar[int]
     CONTRIBUTIONS_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
     memory: _memory_pb2.Memory
     rank: int
     similarity: float
@@ -94,17 +125,24 @@ class Hit(_message.Message):
     findings: _containers.RepeatedCompositeFieldContainer[Finding]
     contributions: _containers.RepeatedCompositeFieldContainer[Contribution]
     turn: _memory_pb2.Turn
-    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ...) -> None: ...
+    reason: HitReason
+    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ..., reason: _Optional[_Union[HitReason, str]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("hits", "next_page_token", "missing_channels")
+    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id")
     HITS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     MISSING_CHANNELS_FIELD_NUMBER: _ClassVar[int]
+    IS_PARTIAL_FIELD_NUMBER: _ClassVar[int]
+    IS_DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[Hit]
     next_page_token: str
     missing_channels: _containers.RepeatedScalarFieldContainer[Channel]
-    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ...) -> None: ...
+    is_partial: bool
+    is_degraded: bool
+    receipt_id: str
+    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ...) -> None: ...
 
 class GetRequest(_message.Message):
     __slots__ = ("agent_id", "memory_id")
@@ -161,3 +199,148 @@ class ListRevisionsResponse(_message.Message):
     revisions: _containers.RepeatedCompositeFieldContainer[_memory_pb2.Memory]
     next_page_token: str
     def __init__(self, revisions: _Optional[_Iterable[_Union[_memory_pb2.Memory, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class GetReceiptRequest(_message.Message):
+    __slots__ = ("agent_id", "receipt_id")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    receipt_id: str
+    def __init__(self, agent_id: _Optional[str] = ..., receipt_id: _Optional[str] = ...) -> None: ...
+
+class ImportanceParts(_message.Message):
+    __slots__ = ("stored", "stage", "retention", "utility")
+    STORED_FIELD_NUMBER: _ClassVar[int]
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    RETENTION_FIELD_NUMBER: _ClassVar[int]
+    UTILITY_FIELD_NUMBER: _ClassVar[int]
+    stored: float
+    stage: float
+    retention: float
+    utility: float
+    def __init__(self, stored: _Optional[float] = ..., stage: _Optional[float] = ..., retention: _Optional[float] = ..., utility: _Optional[float] = ...) -> None: ...
+
+class Considered(_message.Message):
+    __slots__ = ("memory_id", "session_id", "turn", "rank", "reason", "similarity", "final_score", "contributions", "importance", "findings")
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    RANK_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    FINAL_SCORE_FIELD_NUMBER: _ClassVar[int]
+    CONTRIBUTIONS_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    memory_id: str
+    session_id: str
+    turn: int
+    rank: int
+    reason: HitReason
+    similarity: float
+    final_score: float
+    contributions: _containers.RepeatedCompositeFieldContainer[Contribution]
+    importance: ImportanceParts
+    findings: _containers.RepeatedCompositeFieldContainer[Finding]
+    def __init__(self, memory_id: _Optional[str] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., rank: _Optional[int] = ..., reason: _Optional[_Union[HitReason, str]] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., importance: _Optional[_Union[ImportanceParts, _Mapping]] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ...) -> None: ...
+
+class ChannelAccount(_message.Message):
+    __slots__ = ("channel", "found", "missing")
+    CHANNEL_FIELD_NUMBER: _ClassVar[int]
+    FOUND_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    channel: Channel
+    found: int
+    missing: str
+    def __init__(self, channel: _Optional[_Union[Channel, str]] = ..., found: _Optional[int] = ..., missing: _Optional[str] = ...) -> None: ...
+
+class Receipt(_message.Message):
+    __slots__ = ("receipt_id", "at", "query", "mode", "top_k", "relevance_floor", "weight_similarity", "weight_importance", "hits", "near_misses", "channels", "took_ms", "as_of")
+    class TookMsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: float
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    RELEVANCE_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    NEAR_MISSES_FIELD_NUMBER: _ClassVar[int]
+    CHANNELS_FIELD_NUMBER: _ClassVar[int]
+    TOOK_MS_FIELD_NUMBER: _ClassVar[int]
+    AS_OF_FIELD_NUMBER: _ClassVar[int]
+    receipt_id: str
+    at: _timestamp_pb2.Timestamp
+    query: str
+    mode: Mode
+    top_k: int
+    relevance_floor: float
+    weight_similarity: float
+    weight_importance: float
+    hits: _containers.RepeatedCompositeFieldContainer[Considered]
+    near_misses: _containers.RepeatedCompositeFieldContainer[Considered]
+    channels: _containers.RepeatedCompositeFieldContainer[ChannelAccount]
+    took_ms: _containers.ScalarMap[str, float]
+    as_of: _timestamp_pb2.Timestamp
+    def __init__(self, receipt_id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., weight_similarity: _Optional[float] = ..., weight_importance: _Optional[float] = ..., hits: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., near_misses: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., channels: _Optional[_Iterable[_Union[ChannelAccount, _Mapping]]] = ..., took_ms: _Optional[_Mapping[str, float]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class GetReceiptResponse(_message.Message):
+    __slots__ = ("receipt",)
+    RECEIPT_FIELD_NUMBER: _ClassVar[int]
+    receipt: Receipt
+    def __init__(self, receipt: _Optional[_Union[Receipt, _Mapping]] = ...) -> None: ...
+
+class ReplayRequest(_message.Message):
+    __slots__ = ("agent_id", "receipt_id")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    receipt_id: str
+    def __init__(self, agent_id: _Optional[str] = ..., receipt_id: _Optional[str] = ...) -> None: ...
+
+class ReplayResponse(_message.Message):
+    __slots__ = ("hits", "is_identical")
+    HITS_FIELD_NUMBER: _ClassVar[int]
+    IS_IDENTICAL_FIELD_NUMBER: _ClassVar[int]
+    hits: _containers.RepeatedCompositeFieldContainer[Considered]
+    is_identical: bool
+    def __init__(self, hits: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., is_identical: _Optional[bool] = ...) -> None: ...
+
+class RecallAsOfThenRequest(_message.Message):
+    __slots__ = ("agent_id", "receipt_id")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    receipt_id: str
+    def __init__(self, agent_id: _Optional[str] = ..., receipt_id: _Optional[str] = ...) -> None: ...
+
+class Difference(_message.Message):
+    __slots__ = ("memory_id", "session_id", "turn", "rank_then", "rank_now")
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    RANK_THEN_FIELD_NUMBER: _ClassVar[int]
+    RANK_NOW_FIELD_NUMBER: _ClassVar[int]
+    memory_id: str
+    session_id: str
+    turn: int
+    rank_then: int
+    rank_now: int
+    def __init__(self, memory_id: _Optional[str] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., rank_then: _Optional[int] = ..., rank_now: _Optional[int] = ...) -> None: ...
+
+class RecallAsOfThenResponse(_message.Message):
+    __slots__ = ("hits_then", "hits_now", "differences")
+    HITS_THEN_FIELD_NUMBER: _ClassVar[int]
+    HITS_NOW_FIELD_NUMBER: _ClassVar[int]
+    DIFFERENCES_FIELD_NUMBER: _ClassVar[int]
+    hits_then: _containers.RepeatedCompositeFieldContainer[Hit]
+    hits_now: _containers.RepeatedCompositeFieldContainer[Hit]
+    differences: _containers.RepeatedCompositeFieldContainer[Difference]
+    def __init__(self, hits_then: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., hits_now: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., differences: _Optional[_Iterable[_Union[Difference, _Mapping]]] = ...) -> None: ...

@@ -35,6 +35,7 @@ class Calibration:
     cosine_floor: float
     cosine_span: float
     duplicate_cosine: float  # at or above it two contents may be near-duplicates
+    relevance_floor: float = 0.3  # a similarity below it most likely means: this does not answer
 
 
 # For models nobody has measured: unrelated texts lie near .2 in most of them, paraphrases near .8.

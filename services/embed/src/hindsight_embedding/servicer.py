@@ -64,4 +64,5 @@ def describe(model: EmbeddingModel) -> embedding_pb2.Model:
         cosine_floor=model.calibration.cosine_floor,
         cosine_span=model.calibration.cosine_span,
         duplicate_cosine=model.calibration.duplicate_cosine,
+        relevance_floor=model.calibration.relevance_floor,
     )

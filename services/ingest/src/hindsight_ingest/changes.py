@@ -14,6 +14,7 @@ from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import CEILINGS, lower_to_ceiling
 from hindsight_ingest.pipeline import Call, Pipeline, Result, lock_key
+from hindsight_ingest.standing import mark
 from hindsight_ingest.versions import Versions
 
 FADE = 0.1  # what is left of the importance
@@ -148,6 +149,7 @@ def _apply(memory: Memory, fields: Mapping[str, Any], principal: Principal) -> t
         fields = {**fields, "source": source, "trust": CEILINGS[source]}
         claimed = ["importance", "confidence"]
     changed = replace(memory, **fields)
+    changed = replace(changed, standing=mark(changed.kind, changed.value))
     importance, confidence, adjustments = lower_to_ceiling(source, changed.importance, changed.confidence)
     lowered = {"importance": importance, "confidence": confidence}
     kept = tuple(a for a in adjustments if a.field in claimed)

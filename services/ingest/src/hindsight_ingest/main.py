@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import asyncpg
 import grpc
 import redis.asyncio as redis
-from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc
+from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.errors import StartFailed
-from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal
+from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal, RecallOrOthers
 from hindsight_runtime.serving import Probe, Service, run, wait_for
 from hindsight_runtime.settings import load
 from hindsight_store.pool import open_pool, ping
@@ -21,6 +21,7 @@ from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
+from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.settings import IngestSettings
 
@@ -51,15 +52,17 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
             IngestServicer(pipeline, Changes(pool, pipeline), Observer(pool, clock=_now)), server
         )
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
+        record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
 
-    names = ("hindsight.v1.IngestService", "hindsight.v1.AdminService")
+    names = ("hindsight.v1.IngestService", "hindsight.v1.AdminService", "hindsight.v1.RecordService")
     return Service(await _authenticator(pool, settings), register, names, probes)
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authenticator:
+    others: Authenticator = KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
     if settings.auth == "off":
-        return NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
-    return KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
+        others = NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
+    return RecallOrOthers(settings.record_token.get_secret_value(), others)
 
 
 async def _ping_redis(cache: redis.Redis) -> None:

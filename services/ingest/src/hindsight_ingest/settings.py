@@ -1,7 +1,7 @@
 """Ingest's settings, from the environment."""
 
 from hindsight_runtime.settings import ServerSettings, either
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 
 class IngestSettings(ServerSettings):
@@ -12,6 +12,7 @@ class IngestSettings(ServerSettings):
     redis_url: str = Field(default="", validation_alias=either("REDIS_URL"))
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
+    record_token: SecretStr = SecretStr("")  # by which the recall service is believed; empty: it is not
 
 
 class WorkerSettings(ServerSettings):

@@ -13,6 +13,7 @@ from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.duplicates import sense
+from hindsight_ingest.standing import mark
 
 T = TypeVar("T", bound=Hashable)
 
@@ -45,6 +46,7 @@ def new_memory(candidate: Candidate, *, principal: str, status: str, now: dateti
         known_to=None,
         created_at=now,
         expires_at=candidate.expires_at,
+        standing=mark(candidate.kind, candidate.value),
     )
 
 
@@ -78,6 +80,7 @@ def merge(memory: Memory, candidate: Candidate) -> Memory:
         is_core=memory.is_core or candidate.is_core,
         derived_from=_joined(candidate.derived_from, memory.derived_from, MAX_DERIVED_FROM),
         expires_at=candidate.expires_at or memory.expires_at,
+        standing=mark(memory.kind, candidate.value),
         trust=max(memory.trust, candidate.trust),
     )
 

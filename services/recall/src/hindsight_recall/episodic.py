@@ -2,42 +2,39 @@
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from hindsight_store.turns import Turn, TurnFeatures, TurnId, TurnMatch, TurnMatches
+from hindsight_store.records import Vector
+from hindsight_store.turns import (
+    Turn,
+    TurnFeatures,
+    TurnId,
+    TurnMatch,
+    TurnMatches,
+    TurnReader,
+    TurnSelection,
+    reading_turns,
+    search_text,
+)
+from hindsight_store.words import terms
 
-from hindsight_recall.periods import Period
-from hindsight_recall.scoring import FULL_MATCH, K1, B, Contribution, Scale
+from hindsight_recall.lifecycle import TURN_IMPORTANCE
+from hindsight_recall.periods import Period, nearness
+from hindsight_recall.ranking import Finding, Importance, Measured, order
+from hindsight_recall.scoring import FULL_MATCH, K1, B, Scale
+from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask
+from hindsight_recall.stages import FOLLOW, NEAREST, SEARCH, Stages
 
 WINDOW, NEXT = 0.7, 0.2  # what the window and the next turn count beside the turn itself; docs/decisions/0007
 AROUND = 5  # turns either side whose words count as covered
-NEAR_DAYS = 3.0
 QUESTION_CHARS = 200
 SPEAKER_CHARS = 64
+HOP_TERMS_READ = 24  # of the first turn, the longest
 _SPEAKER = re.compile(r"\s*([^\s:：][^:：\n]{0,39}?)\s*[:：]")
 _SELF = re.compile(r"\b(?:i|my|me|we|our|i'm|i've)\b|我", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?。！？]*[?？]\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class TurnWeights:
-    """What each feature of a turn counts for; docs/decisions/0007-episodic.md."""
-
-    dense: float = 0.5
-    lexical: float = 0.5
-    coverage: float = 0.2
-    speaker: float = 0.2
-    user: float = 0.1
-    time: float = 0.1
-    question: float = -0.1
-
-    @classmethod
-    def of_meaning_alone(cls) -> "TurnWeights":
-        """For semantic mode."""
-        return cls(lexical=0, coverage=0, speaker=0, user=0, time=0, question=0)
 
 
 class Evidence:
@@ -99,36 +96,41 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnScorer:
-    """Scores turns for one query."""
+class TurnGauge:
+    """Measures turns against one query. Without a scale there are no cosines, without evidence meaning alone counts."""
 
-    weights: TurnWeights
     scale: Scale | None
-    evidence: Evidence
+    evidence: Evidence | None
     text: str
     periods: Sequence[Period]
 
-    def score(self, found: Sequence[TurnFeatures]) -> list[tuple[TurnFeatures, tuple[Contribution, ...]]]:
-        """Each turn with what its similarity is made of."""
+    def measure(self, found: Sequence[TurnFeatures], ranks: Mapping[TurnId, int], hops: Mapping[TurnId, float]) -> list[Measured]:
+        """Turns with their features, in order; `ranks` are their places in the channel's run."""
         named = self._named_speaker([f.turn for f in found])
-        return [(f, tuple(c for c in self._contributions(f, named) if c.weight)) for f in found]
+        alone = [self._measure(f, named, ranks.get(f.turn.id, 0), hops.get(f.turn.id, 0.0)) for f in found]
+        if self.evidence is None:
+            return alone
+        relevances = {f.turn.id: _relevance(m.features) for f, m in zip(found, alone, strict=True)}
+        return [_beside(m, f.turn.id, relevances) for f, m in zip(found, alone, strict=True)]
 
-    def _contributions(self, found: TurnFeatures, named: str) -> Iterable[Contribution]:
-        w, turn = self.weights, found.turn
+    def _measure(self, found: TurnFeatures, named: str, place: int, hop: float) -> Measured:
+        turn, values = found.turn, {}
         if self.scale is not None and found.turn_cosine is not None:
             window = found.window_cosine if found.window_cosine is not None else found.turn_cosine
-            cosine = (found.turn_cosine + WINDOW * window) / (1 + WINDOW)
-            yield Contribution("dense", self.scale.read(cosine), w.dense)
-        yield Contribution("lexical", self.evidence.share(turn.id), w.lexical)
-        yield Contribution("coverage", self.evidence.coverage(turn.id), w.coverage)
-        if named and speaker_of(turn) == named:
-            yield Contribution("speaker", 1.0, w.speaker)
-        if turn.role == "user":
-            yield Contribution("user", 1.0, w.user)
-        if is_near(turn.at, self.periods):
-            yield Contribution("time", 1.0, w.time)
-        if is_pure_question(turn.content):
-            yield Contribution("question", 1.0, w.question)
+            values["dense"] = self.scale.read((found.turn_cosine + WINDOW * window) / (1 + WINDOW))
+        if self.evidence is not None:
+            values |= {
+                "lexical": self.evidence.share(turn.id),
+                "coverage": self.evidence.coverage(turn.id),
+                "speaker": float(bool(named) and speaker_of(turn) == named),
+                "user": float(turn.role == "user"),
+                "time": nearness(turn.at, self.periods),
+                "question": float(is_pure_question(turn.content)),
+                "hop": hop,
+            }
+        features = {name: value for name, value in values.items() if value}
+        finding = Finding("episodic", place, _relevance(features))
+        return Measured(turn_name(turn.id), features, Importance(TURN_IMPORTANCE), (finding,), is_turn=True)
 
     def _named_speaker(self, turns: Sequence[Turn]) -> str:
         """The one speaker of these turns that the query names, or none."""
@@ -137,6 +139,23 @@ class TurnScorer:
             s for s in speakers if re.search(rf"(?<!\w){re.escape(s)}(?!\w)", self.text, re.IGNORECASE) or _is_in(s, self.text)
         }
         return named.pop() if len(named) == 1 else ""
+
+
+def _relevance(features: Mapping[str, float]) -> float:
+    return (features.get("dense", 0.0) + features.get("lexical", 0.0)) / 2
+
+
+def _beside(measured: Measured, turn_id: TurnId, relevances: Mapping[TurnId, float]) -> Measured:
+    """A turn with the relevance of the turns right before and after it, as far as these were found too: their mean."""
+    session_id, number = turn_id
+    near = (relevances.get((session_id, number - 1), 0.0) + relevances.get((session_id, number + 1), 0.0)) / 2
+    return replace(measured, features={**measured.features, "near": near}) if near else measured
+
+
+def turn_name(turn_id: TurnId) -> str:
+    """A turn's id as one text; numbers sort as numbers do."""
+    session_id, number = turn_id
+    return f"{session_id}#{number:09}"
 
 
 def _is_in(speaker: str, text: str) -> bool:
@@ -149,11 +168,6 @@ def speaker_of(turn: Turn) -> str:
     return match[1] if match else ""
 
 
-def is_near(moment: datetime, periods: Sequence[Period]) -> bool:
-    """Whether a moment lies within three days of a span the query names."""
-    return any(period.distance_days(moment) <= NEAR_DAYS for period in periods)
-
-
 def is_pure_question(content: str) -> bool:
     """Whether a turn only asks, and so tells nothing: short, ends in a question, and does not speak of oneself there."""
     text = content.strip()
@@ -161,3 +175,81 @@ def is_pure_question(content: str) -> bool:
         return False
     last = _SENTENCE.search(text)
     return bool(last) and not _SELF.search(last[0])
+
+
+TURN_CHANNELS = ("turn", "window")
+MISSING = ["episodic"]
+
+
+@dataclass(slots=True)
+class EpisodicSearch:
+    """Finds and measures turns. One for one recall."""
+
+    ask: Ask
+    stages: Stages
+    turns: dict[TurnId, Turn] = field(default_factory=dict)  # what was measured
+    _matches: TurnMatches = field(default_factory=TurnMatches)
+
+    @property
+    def _selection(self) -> TurnSelection:
+        chosen = self.ask.selection
+        until = min((t for t in (chosen.valid_until, chosen.begun_by) if t), default=None)
+        return TurnSelection(chosen.scopes, chosen.valid_since, until, chosen.known_at)
+
+    async def search_words(self) -> None:
+        """All turns with any of the query's words."""
+        ask = self.ask
+
+        async def match() -> TurnMatches:
+            async with reading_turns(ask.pool, ask.tenant_id) as reader:
+                return await reader.match_words(ask.bank_id, self._selection, ask.plan.wanted)
+
+        self._matches = await self.stages.within(SEARCH, MISSING, match, TurnMatches())
+
+    async def measure(self, vector: tuple[int, Vector] | None, scale: Scale | None, *, by_meaning_alone: bool) -> list[Measured]:
+        """Turns found by words, meaning or time, measured; with what one hop from the best of them adds."""
+        ask = self.ask
+        alone = by_meaning_alone and vector is not None
+        evidence = Evidence(self._matches, ask.plan.wanted)
+        best = [] if alone else evidence.best(ask.depth)
+        ranks = {turn_id: rank for rank, (turn_id, _) in enumerate(best, start=1)}
+        gauge = TurnGauge(scale, None if alone else evidence, ask.text, ask.plan.periods)
+        async with reading_turns(ask.pool, ask.tenant_id) as reader:
+            nearest = await self.stages.within(NEAREST, MISSING, lambda: self._nearest(reader, vector), []) if vector else []
+            found = await self._fetch(reader, vector, {*ranks, *nearest})
+            first = order(gauge.measure(found, ranks, {}), ask.weights)
+            if alone or not first or ask.plan.is_dialogue:
+                return gauge.measure(found, ranks, {})
+            origin = next(t for t in self.turns.values() if turn_name(t.id) == first[0].measured.id)
+            hops = await self.stages.within(FOLLOW, ["relation"], lambda: self._hop(reader, origin), {}, name="turn hop")
+            found += await self._fetch(reader, vector, hops.keys() - self.turns.keys())
+        return gauge.measure(found, ranks, hops)
+
+    async def _nearest(self, reader: TurnReader, vector: tuple[int, Vector]) -> list[TurnId]:
+        ask, found = self.ask, dict[TurnId, None]()
+        for channel in TURN_CHANNELS:
+            run = await reader.search_embeddings(ask.bank_id, self._selection, channel, vector, limit=ask.depth)
+            found |= {turn_id: None for turn_id, _ in run}
+        for period in ask.plan.periods:
+            within = await reader.within(ask.bank_id, self._selection, period.since, period.until, limit=MOMENTS)
+            found |= dict.fromkeys(within)
+        return list(found)
+
+    async def _fetch(self, reader: TurnReader, vector: tuple[int, Vector] | None, ids: Collection[TurnId]) -> list[TurnFeatures]:
+        found = await reader.fetch(self.ask.bank_id, sorted(ids), vector) if ids else []
+        self.turns |= {f.turn.id: f.turn for f in found}
+        return found
+
+    async def _hop(self, reader: TurnReader, origin: Turn) -> dict[TurnId, float]:
+        """Turns that share the rarest terms of a turn, those of the query aside: the share of these terms they hold."""
+        ask = self.ask
+        own = sorted(terms(search_text(origin)).keys() - ask.plan.wanted.keys(), key=lambda term: (-len(term), term))
+        if not own:
+            return {}
+        found = await reader.match_words(ask.bank_id, self._selection, dict.fromkeys(own[:HOP_TERMS_READ], 1.0))
+        frequencies = Counter(term for match in found.matches.values() for term in match.counts)
+        shared = sorted((n, -len(term), term) for term, n in frequencies.items() if n > 1)
+        rare = {term for _, _, term in shared[:HOP_TERMS]}
+        scores = {turn_id: len(rare & match.counts.keys()) / len(rare) for turn_id, match in found.matches.items() if rare}
+        best = sorted(((s, i) for i, s in scores.items() if s and i != origin.id), key=lambda f: (-f[0], f[1]))
+        return {turn_id: score for score, turn_id in best[:HOP_HITS]}

@@ -1,12 +1,13 @@
 """Time expressions in a query, Chinese and English, as spans of time in the caller's zone."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 MAX_CHARS = 2000  # of a query; whoever names a time does so early
 MAX_PERIODS = 8
+NEAR_DAYS = 3.0  # people tell of a thing some days later
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,12 @@ class Period:
         if moment < self.since:
             return (self.since - moment) / timedelta(days=1)
         return max(0.0, (moment - self.until) / timedelta(days=1))
+
+
+def nearness(moment: datetime, periods: Sequence[Period]) -> float:
+    """How near a moment is to the nearest of some spans: 1 inside, falling to 0 at three days outside."""
+    nearest = min((period.distance_days(moment) for period in periods), default=NEAR_DAYS)
+    return max(0.0, 1 - nearest / NEAR_DAYS)
 
 
 MONTHS = {

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Literal
 from uuid import UUID
@@ -11,18 +11,19 @@ import asyncpg
 import numpy as np
 from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
-from hindsight_store.reader import Reader, active_generation, reading
-from hindsight_store.records import Features, Found, Generation, Selection, Vector, WordStatistics
-from hindsight_store.turns import TurnId, TurnMatches, TurnSelection, reading_turns
+from hindsight_store.reader import active_generation, reading
+from hindsight_store.records import Generation, Kept, Selection, Vector
+from hindsight_store.turns import Turn
 
-from hindsight_recall.episodic import Evidence, TurnScorer, TurnWeights
+from hindsight_recall.episodic import EpisodicSearch, turn_name
+from hindsight_recall.lifecycle import importance_of
 from hindsight_recall.plan import Plan, plan_query
-from hindsight_recall.scoring import Finding, Hit, Scale, Scorer, Weights, effective_importance, in_order, total
+from hindsight_recall.ranking import Limits, Measured, Place, Weights, rank
+from hindsight_recall.scoring import Scale
+from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, MemorySearch
+from hindsight_recall.stages import SEARCH, Stages
 
-CANDIDATES = 100  # of each channel, or twice top_k
 Mode = Literal["semantic", "hybrid"]
-VECTOR_CHANNELS = ("content", "trigger")
-TURN_CHANNELS = ("turn", "window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,30 @@ class Query:
     relevance_floor: float = 0.0
     include_turns: bool = False
     zone: tzinfo = UTC
+    deadline_ms: int = 0  # 0: none
+
+    @property
+    def moment(self) -> datetime:
+        """When it is asked: the moment it asks about, else now."""
+        return self.selection.begun_by or self.selection.known_at or self.selection.now
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory, or a turn, with its place in the answer."""
+
+    subject: Kept | Turn
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits, best first, and the channels that could not be asked."""
+    """The hits, best first; what came close; and which channels are missing, with the reason."""
 
     hits: Sequence[Hit]
-    missing: tuple[str, ...] = ()
+    near_misses: Sequence[Place] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+    took_ms: Mapping[str, float] = field(default_factory=dict)
 
 
 class Recaller:
@@ -58,7 +75,11 @@ class Recaller:
         self._generation: Generation | None = None
         self.clock = clock
         self.weights = Weights()
-        self.turn_weights = TurnWeights()
+
+    @property
+    def relevance_floor(self) -> float:
+        """The similarity below which a hit of this model most likely does not answer."""
+        return self._model.relevance_floor
 
     async def recall(self, query: Query) -> Answer:
         """The memories that answer a query.
@@ -67,62 +88,44 @@ class Recaller:
             ModelMismatch: the stored embeddings are of another model than the one that answers.
             StoreUnavailable: PostgreSQL does not answer.
         """
-        plan = plan_query(query.text, self.clock(), query.zone)
+        stages = Stages(query.deadline_ms)
+        subjects, measured = await self.measure(query, stages)
+        answer, near = rank(measured, self.weights, limits_of(query))
+        hits = [Hit(subjects[place.measured.id], place) for place in answer]
+        return Answer(hits, near, stages.missing, stages.took_ms)
+
+    async def measure(self, query: Query, stages: Stages) -> tuple[dict[str, Kept | Turn], list[Measured]]:
+        """Everything that any channel found, by id, and what was measured of it."""
+        plan = plan_query(query.text, query.moment, query.zone)
+        ask = Ask(
+            self._pool,
+            query.tenant_id,
+            query.bank_id,
+            query.text,
+            _widened(query, plan),
+            plan,
+            query.moment,
+            self.weights,
+            max(CANDIDATES, 2 * query.top_k),
+        )
+        memories, turns = MemorySearch(ask, stages), EpisodicSearch(ask, stages)
         async with asyncio.TaskGroup() as tasks:
-            embedding = tasks.create_task(self._embed(plan))
-            lexical = tasks.create_task(self._search_words(query, plan))
-            matches = tasks.create_task(self._match_turns(query, plan)) if query.include_turns else None
+            embedding = tasks.create_task(self._embed(plan, stages))
+            if query.mode == "hybrid":
+                tasks.create_task(memories.search_words())
+            if query.include_turns:
+                tasks.create_task(turns.search_words())
         vector = embedding.result()
-        hits = await self._recall_memories(query, plan, vector, lexical.result())
-        if matches:
-            hits += await self._recall_turns(query, plan, vector, matches.result())
-        relevant = [hit for hit in in_order(hits) if hit.similarity >= query.relevance_floor]
-        return Answer(relevant[: query.top_k], () if vector or self._generation is None else VECTOR_CHANNELS)
-
-    async def _recall_memories(
-        self, query: Query, plan: Plan, vector: tuple[int, Vector] | None, lexical: tuple[list[Found], WordStatistics | None]
-    ) -> list[Hit]:
-        """Memories of every channel, scored."""
-        statistics = None
-        runs: dict[str, Sequence[Found]] = {}
-        if query.mode == "hybrid" or vector is None:
-            runs["lexical"], statistics = lexical
+        if vector is None and query.mode == "semantic":
+            await memories.search_words()  # better by words than not at all
         scale = Scale.of(self._model) if vector else None
-        async with reading(self._pool, query.tenant_id) as reader:
-            if vector:
-                for channel in VECTOR_CHANNELS:
-                    limit = _depth(query)
-                    runs[channel] = await reader.search_embeddings(query.bank_id, query.selection, channel, vector, limit=limit)
-            candidates = await self._measure(reader, query, runs, vector, plan)
-        if query.mode == "semantic" and vector:
-            candidates = [replace(c, counts={}) for c in candidates]
-        return Scorer(self.weights, scale, plan.wanted, statistics).score(candidates, runs)
-
-    async def _recall_turns(self, query: Query, plan: Plan, vector: tuple[int, Vector] | None, matches: TurnMatches) -> list[Hit]:
-        """Turns found by words or meaning, scored."""
-        is_semantic = query.mode == "semantic" and vector is not None
-        evidence = Evidence(TurnMatches() if is_semantic else matches, plan.wanted)
-        best = evidence.best(_depth(query))
-        ranks = {turn_id: rank for rank, (turn_id, _) in enumerate(best, start=1)}
-        async with reading_turns(self._pool, query.tenant_id) as reader:
-            nearest: list[tuple[TurnId, float]] = []
-            if vector:
-                for channel in TURN_CHANNELS:
-                    chosen, limit = _turn_selection(query), _depth(query)
-                    nearest += await reader.search_embeddings(query.bank_id, chosen, channel, vector, limit=limit)
-            found = await reader.fetch(query.bank_id, sorted({i for i, _ in (*best, *nearest)}), vector)
-        scale = Scale.of(self._model) if vector else None
-        weights = TurnWeights.of_meaning_alone() if is_semantic else self.turn_weights
-        scorer = TurnScorer(weights, scale, evidence, query.text, plan.periods)
-        hits = []
-        for features, contributions in scorer.score(found):
-            findings = [Finding("episodic", ranks.get(features.turn.id, 0), total(contributions))]
-            hits.append(self.weights.hit(features.turn, contributions, findings))
-        return hits
-
-    async def _match_turns(self, query: Query, plan: Plan) -> TurnMatches:
-        async with reading_turns(self._pool, query.tenant_id) as reader:
-            return await reader.match_words(query.bank_id, _turn_selection(query), plan.wanted)
+        alone = query.mode == "semantic"
+        searches = (memories, turns) if query.include_turns else (memories,)
+        async with asyncio.TaskGroup() as tasks:
+            found = [tasks.create_task(search.measure(vector, scale, by_meaning_alone=alone)) for search in searches]
+        subjects: dict[str, Kept | Turn] = {str(k.memory.memory_id): k for k in memories.kept.values()}
+        subjects |= {turn_name(t.id): t for t in turns.turns.values()}
+        return subjects, [measured for task in found for measured in task.result()]
 
     async def browse(self, query: Query, before: UUID | None) -> Answer:
         """The selected memories, newest first, below an id: tag mode."""
@@ -130,22 +133,28 @@ class Recaller:
             page = await reader.page_newest(query.bank_id, query.selection, before=before, limit=query.top_k)
         hits = []
         for kept in page:
-            importance = effective_importance(kept)
-            final = self.weights.similarity + self.weights.importance * importance
-            hits.append(Hit(kept, 1.0, final, importance, (), ()))
+            measured = Measured(str(kept.memory.memory_id), {}, importance_of(kept, query.moment))
+            final = self.weights.similarity + self.weights.importance * measured.importance.effective
+            hits.append(Hit(kept, Place(measured, (), 1.0, final)))
         return Answer(hits)
 
-    async def _embed(self, plan: Plan) -> tuple[int, Vector] | None:
-        """The query's embedding with the generation it belongs to; None where nothing is stored or the embedder is down."""
+    async def _embed(self, plan: Plan, stages: Stages) -> tuple[int, Vector] | None:
+        """The query's embedding with the generation it belongs to; None where nothing is stored, time is up or the embedder
+        is down."""
         generation = await self._find_generation()
         if generation is None:
             return None
-        try:
+
+        async def embed() -> tuple[int, Vector]:
             rows = await self._embedder.embed([text for text, _ in plan.texts], "query", model=self._model)
+            shares = np.array([share for _, share in plan.texts], np.float32)
+            return generation.generation, shares @ rows
+
+        try:
+            return await stages.within(SEARCH, VECTOR_CHANNELS, embed, None, name="embed")
         except (DependencyUnavailable, Overloaded):
+            stages.lose(VECTOR_CHANNELS)
             return None
-        shares = np.array([share for _, share in plan.texts], np.float32)
-        return generation.generation, shares @ rows
 
     async def _find_generation(self) -> Generation | None:
         if self._generation is None:
@@ -158,27 +167,15 @@ class Recaller:
             )
         return found
 
-    async def _search_words(self, query: Query, plan: Plan) -> tuple[list[Found], WordStatistics | None]:
-        if not plan.wanted:
-            return [], None
-        async with reading(self._pool, query.tenant_id) as reader:
-            return await reader.search_words(query.bank_id, query.selection, plan.wanted, limit=_depth(query))
 
-    async def _measure(
-        self,
-        reader: Reader,
-        query: Query,
-        runs: Mapping[str, Sequence[Found]],
-        vector: tuple[int, Vector] | None,
-        plan: Plan,
-    ) -> list[Features]:
-        ids = {found.memory_id for run in runs.values() for found in run}
-        return await reader.features(query.bank_id, sorted(ids), vector, list(plan.wanted)) if ids else []
+def limits_of(query: Query) -> Limits:
+    """How many places a query's answer has, and for what."""
+    return Limits(query.top_k, query.relevance_floor, wants_standing=query.mode == "hybrid")
 
 
-def _turn_selection(query: Query) -> TurnSelection:
-    return TurnSelection(query.selection.scopes, query.selection.valid_since, query.selection.valid_until)
-
-
-def _depth(query: Query) -> int:
-    return max(CANDIDATES, 2 * query.top_k)
+def _widened(query: Query, plan: Plan) -> Selection:
+    """The selection, with what was superseded where the query asks for history."""
+    selection = query.selection
+    if plan.wants_history and query.mode == "hybrid" and selection.begun_by is None and "active" in selection.statuses:
+        return replace(selection, statuses=(*selection.statuses, "superseded"), holds_after=None)
+    return selection

@@ -1,65 +1,20 @@
-"""From measured features to ranked hits: every number that makes a score is kept beside it."""
+"""What is measured of a memory against a query, as named features on fixed scales."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from hindsight_runtime.embedder import Model
-from hindsight_store.records import Features, Found, Kept, WordStatistics
-from hindsight_store.turns import Turn
+from hindsight_store.records import Features, Found, WordStatistics
+
+from hindsight_recall.lifecycle import importance_of
+from hindsight_recall.periods import Period, nearness
+from hindsight_recall.ranking import Finding, Measured
 
 K1, B = 1.2, 0.75  # BM25, Robertson & Zaragoza 2009
-TURN_IMPORTANCE = 0.5
 FULL_MATCH = 1.3  # BM25 of a text that holds every term, about, in units of the terms' summed idf
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each feature counts for; found on the development sets, see docs/decisions/0003-scoring.md."""
-
-    dense: float = 0.5
-    lexical: float = 0.5
-    coverage: float = 0.2
-    similarity: float = 0.7
-    importance: float = 0.3
-
-    def hit(self, subject: Kept | Turn, contributions: Sequence["Contribution"], findings: Sequence["Finding"]) -> "Hit":
-        """A hit whose similarity is the sum of the contributions."""
-        similarity = _clamp(total(contributions))
-        importance = effective_importance(subject)
-        final = self.similarity * similarity + self.importance * importance
-        return Hit(subject, similarity, final, importance, tuple(findings), tuple(contributions))
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """One summand of a similarity."""
-
-    feature: str
-    value: float
-    weight: float
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """How one channel saw a hit; rank 0 where it is below the end of the channel's run."""
-
-    channel: str
-    rank: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory, or a turn, with its place in the answer."""
-
-    subject: Kept | Turn
-    similarity: float
-    final_score: float
-    effective_importance: float
-    findings: tuple[Finding, ...]
-    contributions: tuple[Contribution, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,59 +49,43 @@ def bm25(features: Features, wanted: Mapping[str, float], statistics: WordStatis
 
 
 @dataclass(frozen=True, slots=True)
-class Scorer:
-    """Scores the candidates of one recall. Without a scale there are no cosines, without statistics no words."""
+class Gauge:
+    """Measures memories against one query. Without a scale there are no cosines, without statistics no words."""
 
-    weights: Weights
     scale: Scale | None
     wanted: Mapping[str, float]
     statistics: WordStatistics | None
+    periods: Sequence[Period]
+    now: datetime
 
-    def score(self, candidates: Sequence[Features], runs: Mapping[str, Sequence[Found]]) -> list[Hit]:
-        """All candidates as hits, in no order."""
-        places = {channel: {f.memory_id: i for i, f in enumerate(run, start=1)} for channel, run in runs.items()}
-        return [self._score(features, places) for features in candidates]
+    def measure(
+        self, features: Sequence[Features], runs: Mapping[str, Sequence[Found]], extra: Mapping[UUID, Mapping[str, float]]
+    ) -> list[Measured]:
+        """Memories with their features, in order; `extra` are features that other memories gave them."""
+        places = {channel: {f.memory_id: (n, f.score) for n, f in enumerate(run, 1)} for channel, run in runs.items()}
+        return [self._measure(f, places, extra.get(f.kept.memory.memory_id, {})) for f in features]
 
-    def _score(self, features: Features, places: Mapping[str, Mapping[UUID, int]]) -> Hit:
-        contributions, findings = [], []
-        memory = features.kept.memory
+    def _measure(
+        self, found: Features, places: Mapping[str, Mapping[UUID, tuple[int, float]]], extra: Mapping[str, float]
+    ) -> Measured:
+        memory = found.kept.memory
+        values: dict[str, float] = dict(extra)
+        seen = {channel: run[memory.memory_id] for channel, run in places.items() if memory.memory_id in run}
         if self.scale is not None:
-            cosines = {"content": features.content_cosine, "trigger": features.trigger_cosine}
+            cosines = {"content": found.content_cosine, "trigger": found.trigger_cosine}
             measured = {channel: cosine for channel, cosine in cosines.items() if cosine is not None}
             if measured:
-                contributions.append(Contribution("dense", self.scale.read(max(measured.values())), self.weights.dense))
-            findings += [Finding(c, places.get(c, {}).get(memory.memory_id, 0), cosine) for c, cosine in measured.items()]
-        if self.statistics is not None and features.counts:
-            total = sum(weight * idf(self.statistics, term) for term, weight in self.wanted.items())
-            score = bm25(features, self.wanted, self.statistics)
-            covered = sum(self.wanted[term] * idf(self.statistics, term) for term in features.counts)
-            contributions.append(Contribution("lexical", score / (FULL_MATCH * total), self.weights.lexical))
-            contributions.append(Contribution("coverage", covered / total, self.weights.coverage))
-            findings.append(Finding("lexical", places.get("lexical", {}).get(memory.memory_id, 0), score))
+                values["dense"] = self.scale.read(max(measured.values()))
+            seen |= {channel: (seen.get(channel, (0, 0.0))[0], cosine) for channel, cosine in measured.items()}
+        if self.statistics is not None and found.counts:
+            whole = sum(weight * idf(self.statistics, term) for term, weight in self.wanted.items())
+            words = bm25(found, self.wanted, self.statistics)
+            values["lexical"] = words / (FULL_MATCH * whole)
+            values["coverage"] = sum(self.wanted[term] * idf(self.statistics, term) for term in found.counts) / whole
+            seen["lexical"] = (seen.get("lexical", (0, 0.0))[0], words)
+        if near := nearness(memory.valid_from, self.periods):
+            values["time"] = near
+        findings = [Finding(channel, place, score) for channel, (place, score) in seen.items()]
         findings.sort(key=lambda f: (f.rank or math.inf, f.channel))
-        return self.weights.hit(features.kept, contributions, findings)
-
-
-def in_order(hits: Iterable[Hit]) -> list[Hit]:
-    """Hits, best final score first; then by unclamped similarity, then by id."""
-    return sorted(hits, key=lambda h: (-h.final_score, -total(h.contributions), *_identity(h.subject)))
-
-
-def _identity(subject: Kept | Turn) -> tuple[str, int]:
-    return subject.id if isinstance(subject, Turn) else (str(subject.memory.memory_id), -1)
-
-
-def effective_importance(subject: Kept | Turn) -> float:
-    """The importance that counts now, 0 to 1: what was stored times the utility that use has shown; a turn's is middling."""
-    if isinstance(subject, Turn):
-        return TURN_IMPORTANCE
-    return _clamp(subject.memory.importance * subject.use.utility)
-
-
-def total(contributions: Sequence[Contribution]) -> float:
-    """What contributions add up to."""
-    return sum(c.value * c.weight for c in contributions)
-
-
-def _clamp(value: float) -> float:
-    return min(1.0, max(0.0, value))
+        importance = importance_of(found.kept, self.now)
+        return Measured(str(memory.memory_id), values, importance, tuple(findings), standing=memory.standing)

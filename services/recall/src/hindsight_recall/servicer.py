@@ -13,15 +13,20 @@ from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound
 from hindsight_runtime.identity import Principal, caller
 from hindsight_store.banks import KnownBanks
+from hindsight_store.ids import uuid7
 from hindsight_store.reader import Reader, reading
 from hindsight_store.records import Kept, Use
+from hindsight_store.turns import Turn
 
 from hindsight_recall import wire
-from hindsight_recall.recalling import Query, Recaller
+from hindsight_recall.recalling import Answer, Hit, Query, Recaller
+from hindsight_recall.receipts import Receipt, asked_again, from_document, receipt_of
+from hindsight_recall.recorder import Recorder
 
 QUERY_CHARS = 8192
 TOP_K = 5
 MAX_TOP_K = 200
+MAX_DEADLINE_MS = 60_000
 PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
@@ -35,9 +40,10 @@ REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     """Answers RecallService."""
 
-    def __init__(self, pool: asyncpg.Pool, recaller: Recaller) -> None:
+    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, recorder: Recorder | None) -> None:
         self._pool = pool
         self._recaller = recaller
+        self._recorder = recorder
         self._banks = KnownBanks()
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
@@ -47,7 +53,10 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         text = checks.check_text("query", request.query, max_chars=QUERY_CHARS, required=mode != "tag")
         top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
         floor = checks.check_fraction("relevance_floor", request.relevance_floor)
-        selection = wire.read_selection(request.filter, principal, self._recaller.clock())
+        if request.drop_irrelevant and not request.HasField("relevance_floor"):
+            floor = self._recaller.relevance_floor
+        deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
+        selection = wire.read_asked(request, principal, self._recaller.clock())
         zone = wire.read_zone(request.time_zone)
         before = _token(request)
         if before and mode != "tag":
@@ -65,15 +74,67 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             relevance_floor=floor,
             include_turns=request.include_turns,
             zone=zone,
+            deadline_ms=deadline_ms,
         )
-        answer = await (self._recaller.browse(query, before) if mode == "tag" else self._recaller.recall(query))
-        hits = _fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
-        more = mode == "tag" and hits and (len(hits) == top_k or len(hits) < len(answer.hits))
+        if mode == "tag":
+            return await self._browse(query, agent_id, before)
+        answer = await self._recaller.recall(query)
         return recall_pb2.RecallResponse(
-            hits=hits,
-            next_page_token=hits[-1].memory.id if more else "",
-            missing_channels=[f"CHANNEL_{channel.upper()}" for channel in answer.missing],
+            hits=_fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)]),
+            missing_channels=[f"CHANNEL_{channel.upper()}" for channel in sorted(answer.missing)],
+            is_partial="deadline" in answer.missing.values(),
+            is_degraded="unavailable" in answer.missing.values(),
+            receipt_id=self._record(principal, query, answer),
         )
+
+    async def _browse(self, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:
+        answer = await self._recaller.browse(query, before)
+        hits = _fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
+        more = hits and (len(hits) == query.top_k or len(hits) < len(answer.hits))
+        return recall_pb2.RecallResponse(hits=hits, next_page_token=hits[-1].memory.id if more else "")
+
+    def _record(self, principal: Principal, query: Query, answer: Answer) -> str:
+        """Leave a receipt to be kept; its id."""
+        if self._recorder is None:
+            return ""
+        receipt = receipt_of(uuid7(), self._recaller.clock(), principal.key_id, query, self._recaller.weights, answer)
+        self._recorder.record(receipt)
+        return str(receipt.receipt_id)
+
+    async def GetReceipt(self, request: recall_pb2.GetReceiptRequest, context: Any) -> recall_pb2.GetReceiptResponse:
+        """The account of one recall."""
+        receipt, _ = await self._find_receipt(request)
+        return recall_pb2.GetReceiptResponse(receipt=wire.to_receipt(receipt))
+
+    async def Replay(self, request: recall_pb2.ReplayRequest, context: Any) -> recall_pb2.ReplayResponse:
+        """A recall's ranking, computed again from its receipt."""
+        receipt, _ = await self._find_receipt(request)
+        again, is_identical = receipt.replay()
+        hits = [wire.to_considered(rank, place) for rank, place in enumerate(again, start=1)]
+        return recall_pb2.ReplayResponse(hits=hits, is_identical=is_identical)
+
+    async def RecallAsOfThen(self, request: recall_pb2.RecallAsOfThenRequest, context: Any) -> recall_pb2.RecallAsOfThenResponse:
+        """A receipt's query, asked of what was recorded then and of what is recorded now."""
+        receipt, (principal, agent_id) = await self._find_receipt(request)
+        answers = []
+        for as_of_then in (True, False):
+            query = asked_again(receipt, self._recaller.clock(), as_of_then=as_of_then)
+            answer = await self._recaller.recall(query)
+            answers.append([hit for hit in answer.hits if principal.may_read(_scope(hit))])
+        then, now = ([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
+        return recall_pb2.RecallAsOfThenResponse(
+            hits_then=_fit(then), hits_now=_fit(now), differences=wire.to_differences(*answers)
+        )
+
+    async def _find_receipt(self, request: Any) -> tuple[Receipt, tuple[Principal, str]]:
+        principal, agent_id = _reader(request)
+        receipt_id = checks.check_id("receipt_id", request.receipt_id)
+        bank_id = await self._find_bank(principal, agent_id)
+        async with reading(self._pool, principal.tenant_id) as reader:
+            kept = None if bank_id is None else await reader.receipt(bank_id, receipt_id)
+        if kept is None or not (kept[0] == principal.key_id or "admin" in principal.rights):
+            raise NotFound("no such receipt; it can be read a moment after the answer, for seven days, by the key that asked")
+        return from_document(kept[1]), (principal, agent_id)
 
     async def Get(self, request: recall_pb2.GetRequest, context: Any) -> recall_pb2.GetResponse:
         """One memory by its id."""
@@ -155,3 +216,7 @@ async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: 
     if kept is None or not principal.may_read(kept.memory.scope):
         raise NotFound("no such memory")
     return kept
+
+
+def _scope(hit: Hit) -> str:
+    return hit.subject.scope if isinstance(hit.subject, Turn) else hit.subject.memory.scope

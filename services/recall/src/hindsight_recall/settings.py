@@ -1,7 +1,7 @@
 """Recall's settings, from the environment."""
 
 from hindsight_runtime.settings import ServerSettings, either
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 
 class RecallSettings(ServerSettings):
@@ -11,3 +11,5 @@ class RecallSettings(ServerSettings):
     database_url: str = Field(validation_alias=either("DATABASE_URL"))  # as the role hindsight_recall
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
+    ingest_address: str = ""  # where receipts and hits are kept; empty: they are not
+    record_token: SecretStr = SecretStr("")  # what ingest believes the recall service by

@@ -1,5 +1,7 @@
 """Protobuf from and to what recall works with."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,7 +16,9 @@ from hindsight_runtime.identity import Principal
 from hindsight_store.records import Kept, Memory, Selection, Use
 from hindsight_store.turns import Turn
 
-from hindsight_recall.scoring import Hit
+from hindsight_recall.ranking import Place
+from hindsight_recall.recalling import Hit
+from hindsight_recall.receipts import Receipt
 
 KINDS = {v: k.removeprefix("KIND_").lower() for k, v in memory_pb2.Kind.items() if v}
 STATUSES = {v: k.removeprefix("STATUS_").lower() for k, v in memory_pb2.Status.items() if v}
@@ -80,17 +84,94 @@ def to_turn(turn: Turn) -> memory_pb2.Turn:
 
 def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
     """A hit as a message."""
-    subject = hit.subject
+    subject, place = hit.subject, hit.place
     return recall_pb2.Hit(
         memory=None if isinstance(subject, Turn) else to_kept(agent_id, subject),
         turn=to_turn(subject) if isinstance(subject, Turn) else None,
         rank=rank,
-        similarity=hit.similarity,
-        final_score=hit.final_score,
-        effective_importance=hit.effective_importance,
-        findings=[recall_pb2.Finding(channel=f"CHANNEL_{f.channel.upper()}", rank=f.rank, score=f.score) for f in hit.findings],
-        contributions=[recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in hit.contributions],
+        similarity=place.similarity,
+        final_score=place.final_score,
+        effective_importance=place.measured.importance.effective,
+        findings=_to_findings(place),
+        contributions=_to_contributions(place),
+        reason=f"HIT_REASON_{place.reason.upper()}",
     )
+
+
+def _to_findings(place: Place) -> list[recall_pb2.Finding]:
+    findings = place.measured.findings
+    return [recall_pb2.Finding(channel=f"CHANNEL_{f.channel.upper()}", rank=f.rank, score=f.score) for f in findings]
+
+
+def _to_contributions(place: Place) -> list[recall_pb2.Contribution]:
+    return [recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in place.contributions]
+
+
+def to_considered(rank: int, place: Place) -> recall_pb2.Considered:
+    """A place in a receipt as a message; rank 0 for a near miss."""
+    parts = place.measured.importance
+    return recall_pb2.Considered(
+        **_to_identity(place.measured.id, is_turn=place.measured.is_turn),
+        rank=rank,
+        reason=f"HIT_REASON_{place.reason.upper() if rank else 'UNSPECIFIED'}",
+        similarity=place.similarity,
+        final_score=place.final_score,
+        contributions=_to_contributions(place),
+        importance=recall_pb2.ImportanceParts(
+            stored=parts.stored, stage=parts.stage, retention=parts.retention, utility=parts.utility
+        ),
+        findings=_to_findings(place),
+    )
+
+
+def _to_identity(name: str, *, is_turn: bool) -> dict[str, Any]:
+    session_id, _, number = name.rpartition("#")
+    return {"session_id": session_id, "turn": int(number)} if is_turn else {"memory_id": name}
+
+
+def to_receipt(receipt: Receipt) -> recall_pb2.Receipt:
+    """A receipt as a message."""
+    query, found = receipt.query, receipt.found_by()
+    channels = sorted({*found, *receipt.missing})
+    message = recall_pb2.Receipt(
+        receipt_id=str(receipt.receipt_id),
+        at=to_stamp(receipt.at),
+        query=query.text,
+        mode=f"MODE_{query.mode.upper()}",
+        top_k=query.top_k,
+        relevance_floor=query.relevance_floor,
+        weight_similarity=receipt.weights.similarity,
+        weight_importance=receipt.weights.importance,
+        hits=[to_considered(n, place) for n, place in enumerate(receipt.hits, start=1)],
+        near_misses=[to_considered(0, place) for place in receipt.near_misses],
+        channels=[
+            recall_pb2.ChannelAccount(channel=f"CHANNEL_{c.upper()}", found=found[c], missing=receipt.missing.get(c, ""))
+            for c in channels
+        ],
+        took_ms=receipt.took_ms,
+    )
+    if query.selection.begun_by:
+        message.as_of.CopyFrom(to_stamp(query.selection.begun_by))
+    return message
+
+
+def to_differences(then: Sequence[Hit], now: Sequence[Hit]) -> list[recall_pb2.Difference]:
+    """What does not stand at the same place in both answers, by place then and now."""
+    places = [{hit.place.measured.id: rank for rank, hit in enumerate(hits, start=1)} for hits in (then, now)]
+    turns = {hit.place.measured.id for hit in (*then, *now) if hit.place.measured.is_turn}
+    names = sorted(places[0].keys() | places[1].keys(), key=lambda n: (places[0].get(n, 1000), places[1].get(n, 1000), n))
+    return [
+        recall_pb2.Difference(
+            **_to_identity(name, is_turn=name in turns), rank_then=places[0].get(name, 0), rank_now=places[1].get(name, 0)
+        )
+        for name in names
+        if places[0].get(name) != places[1].get(name)
+    ]
+
+
+def read_moment(message: Any, field: str) -> datetime | None:
+    """A moment of a request; None where it is absent."""
+    return checks.check_time(field, getattr(message, field)) if message.HasField(field) else None
 
 
 def read_zone(name: str) -> tzinfo:
@@ -121,6 +202,7 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         checks.check_fraction(f"filter.{name}", value)
     return Selection(
         now=now,
+        holds_after=None if "superseded" in names else now,
         scopes=principal.readable_scopes(checks.check_scope("filter.scope", filter_.scope), field="filter.scope"),
         statuses=names,
         key=checks.check_text("filter.key", filter_.key, max_chars=checks.KEY_CHARS + 1),
@@ -135,6 +217,21 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         created_until=created[1],
         metadata=checks.check_struct("filter.metadata", filter_.metadata, max_bytes=METADATA_BYTES),
     )
+
+
+def read_asked(request: recall_pb2.RecallRequest, principal: Principal, now: datetime) -> Selection:
+    """What a recall looks at: its filter, as it held and as it was recorded at the moments it names.
+
+    Raises:
+        InvalidField, PermissionDenied: as read_selection.
+    """
+    selection = read_selection(request.filter, principal, now)
+    as_of, known_at = read_moment(request, "as_of"), read_moment(request, "known_at")
+    if known_at and known_at > now:
+        raise InvalidField("known_at", "give a moment that has passed; what will be recorded is not known")
+    statuses = (*selection.statuses, "superseded") if as_of else selection.statuses
+    held = as_of or known_at or now
+    return replace(selection, statuses=statuses, holds_after=held, begun_by=as_of, known_at=known_at)
 
 
 def _read_range(field: str, span: memory_pb2.TimeRange) -> tuple[datetime | None, datetime | None]:

@@ -1,0 +1,69 @@
+"""Accounts of recalls: kept with the hits they count, removed when they are old."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import asyncpg
+
+from hindsight_store.ids import uuid7
+from hindsight_store.pool import Connection, transaction
+
+KEPT = timedelta(days=7)  # SPEC F8
+
+# A bank that is gone, or not the tenant's, keeps nothing.
+INSERT_RECEIPTS = """INSERT INTO receipts (bank_id, receipt_id, tenant_id, principal, at, query, document)
+    SELECT r.bank_id, r.receipt_id, $1, r.principal, r.at, r.query, r.document
+    FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[])
+        AS r(bank_id, receipt_id, principal, at, query, document)
+    JOIN agents AS a ON a.bank_id = r.bank_id AND a.tenant_id = $1
+    ON CONFLICT DO NOTHING RETURNING receipt_id"""
+
+INSERT_HITS = """INSERT INTO memory_hits (bank_id, hit_id, memory_id, tenant_id, query, at)
+    SELECT h.bank_id, h.hit_id, h.memory_id, $1, h.query, h.at
+    FROM unnest($2::bigint[], $3::uuid[], $4::uuid[], $5::text[], $6::timestamptz[])
+        AS h(bank_id, hit_id, memory_id, query, at)"""
+
+# In one order, so that two batches never wait for each other in a ring.
+COUNT_HITS = """INSERT INTO memory_use AS u (bank_id, memory_id, tenant_id, hit_count, last_hit_at)
+    SELECT h.bank_id, h.memory_id, $1, count(*), max(h.at)
+    FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[]) AS h(bank_id, memory_id, at)
+    GROUP BY h.bank_id, h.memory_id ORDER BY h.bank_id, h.memory_id
+    ON CONFLICT (bank_id, memory_id) DO UPDATE SET hit_count = u.hit_count + excluded.hit_count,
+        last_hit_at = greatest(u.last_hit_at, excluded.last_hit_at)"""
+
+REMOVE_OLD = "DELETE FROM receipts WHERE at < $1"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRecall:
+    """One recall to keep."""
+
+    bank_id: int
+    receipt_id: UUID
+    principal: str
+    at: datetime
+    query: str
+    memory_ids: tuple[UUID, ...]
+    document: bytes
+
+
+async def record(connection: Connection, tenant_id: int, recalls: Sequence[RecordedRecall]) -> int:
+    """Keep receipts and count their hits, inside the caller's transaction; how many are new."""
+    columns = [[getattr(r, name) for r in recalls] for name in ("bank_id", "receipt_id", "principal", "at", "query", "document")]
+    rows = await connection.fetch(INSERT_RECEIPTS, tenant_id, *columns)
+    fresh = {row["receipt_id"] for row in rows}
+    hits = [(r, memory_id) for r in recalls if r.receipt_id in fresh for memory_id in r.memory_ids]
+    if hits:
+        banks, ids, moments = [r.bank_id for r, _ in hits], [i for _, i in hits], [r.at for r, _ in hits]
+        queries = [r.query for r, _ in hits]
+        await connection.execute(INSERT_HITS, tenant_id, banks, [uuid7() for _ in hits], ids, queries, moments)
+        await connection.execute(COUNT_HITS, tenant_id, banks, ids, moments)
+    return len(fresh)
+
+
+async def remove_old(pool: asyncpg.Pool, now: datetime) -> None:
+    """Remove receipts older than they are kept, of every tenant; as the maintenance role."""
+    async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(REMOVE_OLD, now - KEPT)

@@ -1,0 +1,42 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class RecordedRecall(_message.Message):
+    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document")
+    TENANT_ID_FIELD_NUMBER: _ClassVar[int]
+    BANK_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    tenant_id: int
+    bank_id: int
+    receipt_id: str
+    principal: str
+    at: _timestamp_pb2.Timestamp
+    query: str
+    memory_ids: _containers.RepeatedScalarFieldContainer[str]
+    document: bytes
+    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ...) -> None: ...
+
+class RecordRequest(_message.Message):
+    __slots__ = ("recalls",)
+    RECALLS_FIELD_NUMBER: _ClassVar[int]
+    recalls: _containers.RepeatedCompositeFieldContainer[RecordedRecall]
+    def __init__(self, recalls: _Optional[_Iterable[_Union[RecordedRecall, _Mapping]]] = ...) -> None: ...
+
+class RecordResponse(_message.Message):
+    __slots__ = ("recorded",)
+    RECORDED_FIELD_NUMBER: _ClassVar[int]
+    recorded: int
+    def __init__(self, recorded: _Optional[int] = ...) -> None: ...

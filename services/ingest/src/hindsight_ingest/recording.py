@@ -1,0 +1,68 @@
+"""RecordService: what the recall service reports of its answers."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from hindsight.v1 import record_pb2, record_pb2_grpc
+from hindsight_runtime import checks
+from hindsight_runtime.errors import InvalidField
+from hindsight_runtime.identity import caller
+from hindsight_store.receipts import RecordedRecall
+from hindsight_store.writer import writing
+
+RECALLS = 256
+HITS = 200
+QUERY_CHARS = 8192
+DOCUMENT_BYTES = 256 * 1024
+NAME_CHARS = 128
+MAX_ID = 2**63 - 1
+
+
+class RecordServicer(record_pb2_grpc.RecordServiceServicer):
+    """Answers RecordService."""
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self._pool = pool
+
+    async def Record(self, request: record_pb2.RecordRequest, context: Any) -> record_pb2.RecordResponse:
+        """Keep receipts and count hits."""
+        caller().require("record")
+        checks.check_items("recalls", request.recalls, low=1, high=RECALLS)
+        by_tenant: dict[int, list[RecordedRecall]] = {}
+        for number, message in enumerate(request.recalls):
+            tenant_id = _check_number(f"recalls[{number}].tenant_id", message.tenant_id)
+            by_tenant.setdefault(tenant_id, []).append(_read(f"recalls[{number}]", message))
+        recorded = 0
+        for tenant_id, recalls in sorted(by_tenant.items()):
+            async with writing(self._pool, tenant_id) as writer:
+                recorded += await writer.record_recalls(recalls)
+        return record_pb2.RecordResponse(recorded=recorded)
+
+
+def _read(path: str, message: record_pb2.RecordedRecall) -> RecordedRecall:
+    if len(message.document) > DOCUMENT_BYTES:
+        raise InvalidField(f"{path}.document", f"at most {DOCUMENT_BYTES // 1024} KiB")
+    if not message.HasField("at"):
+        raise InvalidField(f"{path}.at", "required; when the recall was answered")
+    return RecordedRecall(
+        _check_number(f"{path}.bank_id", message.bank_id),
+        checks.check_id(f"{path}.receipt_id", message.receipt_id),
+        checks.check_text(f"{path}.principal", message.principal, max_chars=NAME_CHARS, required=True),
+        checks.check_time(f"{path}.at", message.at),
+        checks.check_text(f"{path}.query", message.query, max_chars=QUERY_CHARS),
+        _read_ids(f"{path}.memory_ids", message.memory_ids),
+        message.document,
+    )
+
+
+def _read_ids(path: str, ids: Sequence[str]) -> tuple[UUID, ...]:
+    checks.check_items(path, ids, high=HITS)
+    return tuple(checks.check_id(f"{path}[{number}]", text) for number, text in enumerate(ids))
+
+
+def _check_number(path: str, number: int) -> int:
+    if not 0 < number <= MAX_ID:
+        raise InvalidField(path, "a positive number")
+    return number

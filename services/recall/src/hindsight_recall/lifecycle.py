@@ -1,0 +1,32 @@
+"""How much a memory's importance counts now: its stage of life, and what time has left of it."""
+
+from datetime import datetime, timedelta
+
+from hindsight_store.records import Kept
+
+from hindsight_recall.ranking import Importance
+
+FRESH = timedelta(days=7)
+FRESH_WEIGHT = 1.1  # SPEC H1 asks for more, and leaves how much to us; its effect: docs/decisions/0011-recency.md
+ARCHIVED_WEIGHT = 0.5
+HALF_LIFE_DAYS = 30.0
+LEAST = 0.6  # what is left after very long: forgetting lowers, it never deletes
+TURN_IMPORTANCE = 0.5
+
+
+def importance_of(kept: Kept, now: datetime) -> Importance:
+    """What a memory's importance is made of at a moment: core memories do not fade.
+
+    Time counts from when the statement began to hold, or from the last hit if that is later; each hit makes it fade slower.
+    """
+    memory, use = kept.memory, kept.use
+    since = max(memory.valid_from, use.last_hit_at) if use.last_hit_at else memory.valid_from
+    age = max(timedelta(), now - since)
+    stage = FRESH_WEIGHT if age <= FRESH else 1.0
+    if memory.status == "archived":
+        stage = ARCHIVED_WEIGHT
+    if memory.is_core:
+        return Importance(memory.importance, max(stage, 1.0), 1.0, use.utility)
+    half_life_days = HALF_LIFE_DAYS * (1 + use.hit_count) ** 0.5
+    kept_share = 0.5 ** (age.days / half_life_days)  # by whole days, so that of two memories of a day the likelier one wins
+    return Importance(memory.importance, stage, LEAST + (1 - LEAST) * kept_share, use.utility)

@@ -1,0 +1,93 @@
+"""Receipts and hits on their way to ingest: in bounded batches, behind the answer, never in its way."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import structlog
+from hindsight.v1 import record_pb2, record_pb2_grpc
+from hindsight_runtime.channels import open_channel
+
+from hindsight_recall.receipts import Receipt, to_document
+from hindsight_recall.wire import to_stamp
+
+PENDING = 2_000  # receipts; what comes on top of that drops the oldest
+BATCH = 64
+PAUSE_S = 0.1  # gathers what other recalls add meanwhile
+AGAIN_S = 2.0  # after ingest did not answer
+TIMEOUT_S = 10.0
+LAST_S = 3.0  # at the end, for what is pending
+
+log = structlog.get_logger()
+
+
+class Recorder:
+    """Sends receipts to ingest. Drops, counted in the log, rather than let a recall wait."""
+
+    def __init__(self, stub: record_pb2_grpc.RecordServiceStub, token: str) -> None:
+        self._stub = stub
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._pending: deque[Receipt] = deque(maxlen=PENDING)
+        self._added = asyncio.Event()
+        self._dropped = 0
+
+    def record(self, receipt: Receipt) -> None:
+        """Take a receipt to be sent."""
+        self._dropped += len(self._pending) == PENDING
+        self._pending.append(receipt)
+        self._added.set()
+
+    async def send(self) -> None:
+        """Send what is pending, over and over."""
+        while True:
+            await self._added.wait()
+            await asyncio.sleep(PAUSE_S)
+            if not await self.flush():
+                await asyncio.sleep(AGAIN_S)
+
+    async def flush(self) -> bool:
+        """Send all that is pending; False where ingest does not take it now."""
+        while self._pending:
+            batch = [self._pending.popleft() for _ in range(min(BATCH, len(self._pending)))]
+            request = record_pb2.RecordRequest(recalls=[_to_message(receipt) for receipt in batch])
+            try:
+                await self._stub.Record(request, timeout=TIMEOUT_S, metadata=self._metadata)
+            except grpc.aio.AioRpcError as error:
+                log.warning("receipts not recorded", code=error.code().name, receipts=len(batch), dropped=self._dropped)
+                if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                    self._pending.extendleft(reversed(batch[: PENDING - len(self._pending)]))
+                    return False
+        self._added.clear()
+        return True
+
+
+def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
+    return record_pb2.RecordedRecall(
+        tenant_id=receipt.query.tenant_id,
+        bank_id=receipt.query.bank_id,
+        receipt_id=str(receipt.receipt_id),
+        principal=receipt.principal,
+        at=to_stamp(receipt.at),
+        query=receipt.query.text,
+        memory_ids=receipt.memory_ids,
+        document=to_document(receipt),
+    )
+
+
+@asynccontextmanager
+async def open_recorder(address: str, token: str) -> AsyncIterator[Recorder]:
+    """A recorder that sends until the end of the block, and then what is still pending."""
+    async with open_channel(address) as channel, asyncio.TaskGroup() as tasks:
+        recorder = Recorder(record_pb2_grpc.RecordServiceStub(channel), token)
+        sending = tasks.create_task(recorder.send())
+        try:
+            yield recorder
+        finally:
+            sending.cancel()
+            try:
+                async with asyncio.timeout(LAST_S):
+                    await recorder.flush()
+            except TimeoutError:
+                log.warning("receipts not recorded", why="the process ends")

@@ -1,0 +1,147 @@
+"""The memory channels of one recall: words, standing, time, meaning, and one hop from the best of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+import asyncpg
+from hindsight_store.reader import Reader, reading
+from hindsight_store.records import Features, Found, Kept, Selection, Vector, WordStatistics
+
+from hindsight_recall.plan import Plan
+from hindsight_recall.ranking import Measured, Weights, order
+from hindsight_recall.scoring import Gauge, Scale
+from hindsight_recall.stages import FOLLOW, NEAREST, SEARCH, Stages
+
+CANDIDATES = 100  # of each channel, or twice top_k
+STANDING = 32  # of a selection, the weightiest
+MOMENTS = 30  # of each span of time that the query names
+VECTOR_CHANNELS = ("content", "trigger")
+FOLLOWED = 3  # best hits whose relations are followed
+RELATIONS = 60
+HOP_TERMS, HOP_HITS = 3, 10
+Embedding = tuple[int, Vector]  # the generation it belongs to, and the numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What one recall asks of one bank."""
+
+    pool: asyncpg.Pool
+    tenant_id: int
+    bank_id: int
+    text: str
+    selection: Selection
+    plan: Plan
+    moment: datetime  # when it is asked
+    weights: Weights
+    depth: int  # how far down each run goes
+
+
+@dataclass(slots=True)
+class MemorySearch:
+    """Finds and measures memories. One for one recall."""
+
+    ask: Ask
+    stages: Stages
+    kept: dict[UUID, Kept] = field(default_factory=dict)  # what was measured
+    _runs: dict[str, Sequence[Found]] = field(default_factory=dict)
+    _statistics: WordStatistics | None = None
+
+    async def search_words(self) -> None:
+        """The channels that need no embedding: words, standing, time."""
+        ask = self.ask
+        async with reading(ask.pool, ask.tenant_id) as reader:
+            if ask.plan.wanted:
+                empty: tuple[list[Found], WordStatistics | None] = ([], None)
+                found, self._statistics = await self.stages.within(SEARCH, ["lexical"], lambda: self._lexical(reader), empty)
+                self._runs["lexical"] = found
+            self._runs["standing"] = await self.stages.within(SEARCH, ["standing"], lambda: self._standing(reader), [])
+            if ask.plan.periods:
+                self._runs["temporal"] = await self.stages.within(SEARCH, ["temporal"], lambda: self._temporal(reader), [])
+
+    async def measure(self, vector: Embedding | None, scale: Scale | None, *, by_meaning_alone: bool) -> list[Measured]:
+        """What all channels found, measured; with what one hop from the best of it adds."""
+        ask = self.ask
+        words = by_meaning_alone and vector is not None
+        gauge = Gauge(scale, ask.plan.wanted, None if words else self._statistics, () if words else ask.plan.periods, ask.moment)
+        async with reading(ask.pool, ask.tenant_id) as reader:
+            if vector:
+                for channel in VECTOR_CHANNELS:
+                    search = partial(self._nearest, reader, channel, vector)
+                    self._runs[channel] = await self.stages.within(NEAREST, [channel], search, [])
+            features = await self._features(reader, vector, {f.memory_id for run in self._runs.values() for f in run})
+            if by_meaning_alone:
+                return self._chain(gauge.measure(features, self._runs, {}))
+            first = order(gauge.measure(features, self._runs, {}), ask.weights)
+            best = [(UUID(p.measured.id), p.similarity) for p in first[:FOLLOWED]]
+            extra = await self.stages.within(FOLLOW, ["relation"], lambda: self._follow(reader, best), {}) if best else {}
+            features += await self._features(reader, vector, extra.keys() - self.kept.keys())
+        return self._chain(gauge.measure(features, self._runs, extra))
+
+    async def _lexical(self, reader: Reader) -> tuple[list[Found], WordStatistics | None]:
+        ask = self.ask
+        return await reader.search_words(ask.bank_id, ask.selection, ask.plan.wanted, limit=ask.depth)
+
+    async def _standing(self, reader: Reader) -> list[Found]:
+        found = await reader.standing(self.ask.bank_id, self.ask.selection, limit=STANDING)
+        return [Found(i, 1.0) for i in found]
+
+    async def _temporal(self, reader: Reader) -> list[Found]:
+        ask, found = self.ask, {}
+        for period in ask.plan.periods:
+            for i in await reader.within(ask.bank_id, ask.selection, period.since, period.until, limit=MOMENTS):
+                found[i] = Found(i, 1.0)
+        return list(found.values())
+
+    async def _nearest(self, reader: Reader, channel: str, vector: Embedding) -> list[Found]:
+        ask = self.ask
+        return await reader.search_embeddings(ask.bank_id, ask.selection, channel, vector, limit=ask.depth)
+
+    async def _features(self, reader: Reader, vector: Embedding | None, ids: set[UUID]) -> list[Features]:
+        if not ids:
+            return []
+        ask = self.ask
+        wanted = list(ask.plan.wanted)
+        found = await reader.features(ask.bank_id, sorted(ids), vector, wanted, known_at=ask.selection.known_at)
+        self.kept |= {f.kept.memory.memory_id: f.kept for f in found}
+        return found
+
+    async def _follow(self, reader: Reader, best: Sequence[tuple[UUID, float]]) -> Mapping[UUID, dict[str, float]]:
+        """Memories one hop from the best: related to them, or sharing the rare terms of the first. What each gains by it."""
+        ask = self.ask
+        gained: dict[UUID, dict[str, float]] = {}
+        if not ask.plan.is_dialogue:  # what it is about changes from line to line: the first hit's rare words lead astray
+            besides = list(ask.plan.wanted)
+            hops = await reader.hop(ask.bank_id, ask.selection, best[0][0], besides=besides, terms=HOP_TERMS, limit=HOP_HITS)
+            gained |= {found.memory_id: {"hop": found.score} for found in hops}
+        similarities = dict(best)
+        related: dict[UUID, float] = {}
+        for relation in await reader.relations(ask.bank_id, list(similarities), limit=RELATIONS):
+            for start, end in ((relation.from_id, relation.to_id), (relation.to_id, relation.from_id)):
+                if start in similarities:
+                    related[end] = max(related.get(end, 0.0), relation.weight * similarities[start])
+        allowed = await reader.select(ask.bank_id, ask.selection, list(related)) if related else set()
+        for end in allowed:
+            gained.setdefault(end, {})["relation"] = related[end]
+        found = [Found(i, max(g.values())) for i, g in gained.items()]
+        self._runs["relation"] = sorted(found, key=lambda f: (-f.score, str(f.memory_id)))
+        return gained
+
+    def _chain(self, measured: Sequence[Measured]) -> list[Measured]:
+        """The same, superseded statements behind the newest one of their scope and key."""
+        newest: dict[tuple[str, str], Kept] = {}
+        for kept in self.kept.values():
+            place = (kept.memory.scope, kept.memory.key)
+            if kept.memory.status == "active" and (
+                place not in newest or kept.memory.valid_from > newest[place].memory.valid_from
+            ):
+                newest[place] = kept
+        behind = {
+            str(i): str(newest[place].memory.memory_id)
+            for i, kept in self.kept.items()
+            if kept.memory.status == "superseded" and (place := (kept.memory.scope, kept.memory.key)) in newest
+        }
+        return [replace(m, behind=behind[m.id]) if m.id in behind else m for m in measured]

@@ -1,0 +1,57 @@
+"""How time and use weigh on a memory's importance."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hindsight_recall.lifecycle import LEAST, importance_of
+from hindsight_store.records import Kept, Memory, Use
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+def kept(age_days: float, use: Use | None = None, **fields) -> Kept:
+    """A memory that began to hold so many days ago."""
+    since = NOW - timedelta(days=age_days)
+    memory = Memory(
+        memory_id=None, revision=1, scope="agent", kind="fact", key="k", trigger="", value="v", tags=(), importance=0.5,
+        confidence=0.8, source="user", session_id="", turn=None, principal="p", trust=1.0, metadata={}, is_core=False,
+        status="active", derived_from=(), valid_from=since, valid_to=None, known_from=NOW, known_to=None, created_at=NOW,
+        expires_at=None,
+    )  # fmt: skip
+    return Kept(replace(memory, **fields), use or Use())
+
+
+def effective(*args, **fields) -> float:
+    return importance_of(kept(*args, **fields), NOW).effective
+
+
+def test_yesterday_weighs_more_than_three_months_ago_and_that_more_than_years_ago():
+    assert effective(1) > effective(90) > effective(1000)
+    assert effective(1) - effective(90) > 0.1
+
+
+def test_forgetting_lowers_and_never_deletes():
+    assert effective(100_000) == pytest.approx(0.5 * LEAST)
+
+
+def test_a_hit_makes_a_memory_fresh_and_further_hits_make_it_fade_slower():
+    last = NOW - timedelta(days=20)
+    assert effective(300, Use(1, last)) > effective(300)
+    assert effective(300, Use(9, last)) > effective(300, Use(1, last))
+
+
+def test_core_memories_do_not_fade():
+    assert effective(1000, is_core=True) == 0.5
+
+
+def test_an_archived_memory_counts_half():
+    assert effective(100, status="archived") == pytest.approx(effective(100) / 2)
+
+
+def test_what_begins_in_the_future_is_fresh():
+    assert effective(-10) == effective(0)
+
+
+def test_of_two_memories_of_one_day_neither_is_older():
+    assert effective(10.1) == effective(10.4)
