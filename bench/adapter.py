@@ -18,6 +18,9 @@ SETTLE_S = 1800
 
 def to_memory(entry: Mapping[str, Any]) -> NewMemory:
     """A benchmark's entry as a memory: the speaker is what it is about, the timestamp when it began to hold."""
+    if "value" in entry:
+        kind = entry.get("kind", "fact")
+        return NewMemory(entry["key"], entry["value"], query=entry.get("query", ""), kind=kind, scope=entry.get("scope", ""))
     moment = None
     if entry.get("timestamp"):
         try:
@@ -51,7 +54,7 @@ class Banks:
     async def write(self, bank: str, entries: Sequence[Mapping[str, Any]]) -> None:
         """Write a bank's entries. Entries that say the same share a memory, and are found together."""
         ids = self.ids.setdefault(bank, {})
-        results = await self._client.write_batch([to_memory(e) for e in entries], agent_id=self._agent(bank))
+        results = await self._client.write_batch([to_memory(e) for e in entries], agent_id=self.agent(bank))
         for entry, result in zip(entries, results, strict=True):
             assert result.memory_id, result
             ids.setdefault(result.memory_id, []).append(entry["id"])
@@ -65,13 +68,13 @@ class Banks:
         for session_id, turns in sessions.items():
             for start in range(0, len(turns), BATCH):
                 part = turns[start : start + BATCH]
-                observed = await self._client.observe(session_id, [to_turn(e) for e in part], agent_id=self._agent(bank))
+                observed = await self._client.observe(session_id, [to_turn(e) for e in part], agent_id=self.agent(bank))
                 for number, entry in enumerate(part, start=observed.first_turn):
                     ids[f"{session_id}#{number}"] = [entry["id"]]
 
     async def settle(self, bank: str, entries: Sequence[Mapping[str, Any]]) -> None:
         """Wait until the last observed turns are found by meaning: the worker has embedded what came before them."""
-        agent_id, last = self._agent(bank), {str(e["session"])[:128]: to_turn(e).content for e in entries}
+        agent_id, last = self.agent(bank), {str(e["session"])[:128]: to_turn(e).content for e in entries}
         for session_id, text in list(last.items())[-SETTLED:]:
             found: set[str] = set()
             async with asyncio.timeout(SETTLE_S):
@@ -84,15 +87,22 @@ class Banks:
 
     async def ask(self, bank: str, text: str, *, top_k: int, mode: Any = "hybrid", include_turns: bool = False) -> list[str]:
         """The ids of entries that answer a question, best first."""
-        agent_id = self._agent(bank)
+        agent_id = self.agent(bank)
         answer = await self._client.recall(text, top_k=top_k, mode=mode, include_turns=include_turns, agent_id=agent_id)
         assert not answer.missing_channels
         ids = self.ids.get(bank, {})
         places = [_place(hit.subject) for hit in answer.hits]
         return [i for place in places for i in ids.get(place, ["?" + place])]
 
-    def _agent(self, bank: str) -> str:
+    def agent(self, bank: str) -> str:
+        """The agent that stands for a bank."""
         return f"{self.run}-{bank}"[:64]
+
+    def entries(self, bank: str, name: str, is_turn: bool) -> list[str]:
+        """The entries that a memory, or a turn named session#number, stands for."""
+        session_id, _, number = name.rpartition("#")
+        place = f"{session_id}#{int(number)}" if is_turn else name
+        return self.ids.get(bank, {}).get(place, ["?" + place])
 
 
 def _place(subject: Memory | Turn) -> str:

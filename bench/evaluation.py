@@ -14,6 +14,9 @@ from typing import Any
 DEPTH = 50  # how many memories are asked for
 RESAMPLES = 2000
 SAMPLE = Path(__file__).with_name("sample.jsonl")
+OWN = Path(__file__).with_name("sets")
+OWN_SETS = ("sample", "triples", "standing", "standing-heldout")
+FILLING = 120  # facts of other cases around one case of standing instructions
 SETS = ("madial-zh", "madial-en", "lme-lite", "locomo-dev", "cmrc-sent", "drcd-sent", "tau-exp")
 CONVERSATIONS = {"locomo-dev", "cmrc-sent", "drcd-sent"}  # entries follow one another in their session: they are observed
 
@@ -25,6 +28,7 @@ class Question:
     id: str
     text: str
     gold: frozenset[str]
+    type: str = ""  # what sort of question it is, where a set tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,56 @@ def load_sample() -> list[Bank]:
         else:
             entries.append({"session": None, "timestamp": None, "speaker": "user", **row})
     return [Bank(name, entries, questions) for name, (entries, questions) in banks.items()]
+
+
+def load_triples() -> list[Bank]:
+    """Memories with key, trigger and value; questions about the situation or about the value."""
+    entries: dict[str, list[Any]] = {}
+    questions: dict[str, list[Question]] = {}
+    for row in _rows("triples.jsonl"):
+        if "qid" in row:
+            asked = Question(row["qid"], row["text"], frozenset(row["gold"]), row["type"])
+            questions.setdefault(row["bank"], []).append(asked)
+        else:
+            entries.setdefault(row["bank"], []).append(row)
+    return [Bank(name, found, questions[name]) for name, found in entries.items()]
+
+
+def load_standing(name: str) -> list[Bank]:
+    """Each case among the facts of other cases in its language, all in its scope, so that topic alone has much to offer."""
+    cases = _rows(name)
+    facts = {lang: [m for c in cases if c["lang"] == lang for m in _ordinary(c)] for lang in ("en", "zh")}
+    banks = []
+    for number, case in enumerate(cases):
+        scope = case["memories"][0]["scope"]
+        own = [{**m, "id": f"{case['id']}-{place}"} for place, m in enumerate(case["memories"])]
+        others = [m for m in facts[case["lang"]] if m not in case["memories"]]
+        chosen = random.Random(number).sample(others, min(FILLING, len(others)))  # seeded: every run asks the same
+        filling = [{**m, "id": f"{case['id']}-x{place}", "scope": scope} for place, m in enumerate(chosen)]
+        gold = [own[place] for place in case["gold"]]
+        kinds = "/".join(sorted({m["kind"] for m in gold}))
+        asked = Question(case["id"], case["query"], frozenset(m["id"] for m in gold), f"{case['lang']} {kinds}")
+        banks.append(Bank(case["id"], own + filling, [asked]))
+    return banks
+
+
+def _ordinary(case: Mapping[str, Any]) -> list[Any]:
+    return [m for place, m in enumerate(case["memories"]) if place not in case["gold"]]
+
+
+def _rows(name: str) -> list[Any]:
+    return [json.loads(line) for line in (OWN / name).read_text(encoding="utf-8").splitlines()]
+
+
+def load(name: str, shared: Path | None) -> list[Bank]:
+    """A set by its name."""
+    own = {
+        "sample": load_sample,
+        "triples": load_triples,
+        "standing": lambda: load_standing("standing.jsonl"),
+        "standing-heldout": lambda: load_standing("standing_heldout.jsonl"),
+    }
+    return own[name]() if name in own else load_shared(shared or Path(), name)
 
 
 def load_shared(folder: Path, name: str) -> list[Bank]:
@@ -125,5 +179,7 @@ def bm25_rankings(
 
 def entry_text(entry: Mapping[str, Any]) -> str:
     """An entry's text with its speaker, where that is a name."""
+    if "value" in entry:
+        return "\n".join(entry[part] for part in ("key", "query", "value") if entry.get(part))
     is_named = entry["speaker"] not in ("user", "assistant", "doc")
     return f"{entry['speaker']}: {entry['text']}" if is_named else entry["text"]

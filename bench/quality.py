@@ -1,7 +1,8 @@
 """How good recall is: evaluation sets written and asked through the real services, beside BM25 and vectors alone.
 
-make bench-quality                                   the small sample in this repository
+make bench-quality                                   the sets in this repository
 make bench-quality ARGS="--shared FOLDER"            the sets beside retrieval_eval.py in a folder as well
+make bench-quality ARGS="--ablation --keep FOLDER"   what each part of recall is worth, on banks kept for the next run
 """
 
 import argparse
@@ -14,17 +15,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ablation import Bench, ablate, bench_on, compare_triples, show_standing
 from adapter import BATCH, Banks
-from evaluation import DEPTH, SETS, Bank, Figures, bm25_rankings, compare, load_sample, load_shared, mean, measure
+from evaluation import DEPTH, OWN_SETS, SETS, Bank, Figures, bm25_rankings, compare, load, mean, measure
 from hindsight_local.trial import running
 from hindsight_memory import Hindsight
+from hindsight_recall.scoring import Scale
 from hindsight_store.words import terms, weight
 
-HEADLINE = {"madial-zh": "r@5", "madial-en": "r@5", "lme-lite": "hit@1", "locomo-dev": "r@10", "sample": "r@5"} | {
-    "cmrc-sent": "r@5",
-    "drcd-sent": "r@5",
-    "tau-exp": "all@10",
-}
+HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "standing": "hit@10", "standing-heldout": "hit@10"}
 SHOWN = ("hit@1", "hit@5", "r@5", "r@10", "all@5", "all@10", "ndcg@10")
 CALLS = 4  # at once
 
@@ -75,48 +74,69 @@ async def ask(banks: Banks, data: Sequence[Bank], mode: str) -> tuple[Figures, l
     return figures, took_ms
 
 
-def show(name: str, systems: dict[str, Figures]) -> None:
+def show(name: str, systems: dict[str, Figures], took_ms: Sequence[float]) -> None:
     """Print a set's table and how hybrid stands against each other system."""
     print(f"\n{name} ({len(systems['hybrid'])} questions)")
     print(f"{'':10}" + "".join(f"{m:>9}" for m in SHOWN))
     for system, figures in systems.items():
         print(f"{system:10}" + "".join(f"{mean(figures, m):9.1f}" for m in SHOWN))
-    metric = HEADLINE[name]
+    metric = HEADLINE.get(name, "r@5")
     for system in ("bm25", "dense"):
         difference, low, high = compare(systems["hybrid"], systems[system], metric)
         print(f"{metric}: hybrid − {system} = {difference:+.1f} points, 95 % paired bootstrap [{low:+.1f}, {high:+.1f}]")
+    took = sorted(took_ms)
+    p50, p95 = took[len(took) // 2], took[int(0.95 * len(took))]
+    print(f"recall p50 {p50:.1f} ms, p95 {p95:.1f} ms, one caller", flush=True)
 
 
-async def run(shared: Path | None, names: Sequence[str], keep: Path | None) -> None:
+async def evaluate(banks: Banks, name: str, data: Sequence[Bank]) -> None:
+    """Ask a set through the services and print its table."""
+    systems: dict[str, Figures] = {}
+    systems["hybrid"], took_ms = await ask(banks, data, "hybrid")
+    systems["dense"], _ = await ask(banks, data, "semantic")
+    gold = {q.id: q.gold for b in data for q in b.questions}
+    systems["bm25"] = {q: measure(ranking, gold[q]) for q, ranking in bm25_rankings(data, terms, weight)}
+    show(name, systems, took_ms)
+
+
+async def take_apart(bench: Bench, banks: Banks, name: str, data: Sequence[Bank]) -> None:
+    """Print what a set shows of each part of recall."""
+    asked = await bench.ask(banks, data)
+    scale = Scale.of(bench.model)
+    if name == "triples":
+        await compare_triples(bench, data, asked)
+    if name.startswith("standing"):
+        show_standing(name, asked, scale)
+    ablate(name, asked, scale, HEADLINE.get(name, "r@5"))
+
+
+async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
     """Measure every set named."""
-    data = {name: load_sample() if name == "sample" else load_shared(shared or Path(), name) for name in names}
-    async with running({"HINDSIGHT_EMBED_THREADS": "2"}, keep=keep) as instance, instance.client(timeout_s=120.0) as client:
-        for name, loaded in data.items():
-            banks = await prepare(client, name, loaded, keep)
-            systems: dict[str, Figures] = {}
-            systems["hybrid"], took_ms = await ask(banks, loaded, "hybrid")
-            systems["dense"], _ = await ask(banks, loaded, "semantic")
-            gold = {q.id: q.gold for b in loaded for q in b.questions}
-            systems["bm25"] = {q: measure(ranking, gold[q]) for q, ranking in bm25_rankings(loaded, terms, weight)}
-            show(name, systems)
-            took_ms.sort()
-            print(
-                f"recall p50 {took_ms[len(took_ms) // 2]:.1f} ms, p95 {took_ms[int(0.95 * len(took_ms))]:.1f} ms, one caller",
-                flush=True,
-            )
+    keep = arguments.keep
+    options = {"HINDSIGHT_EMBED_THREADS": "2"}
+    async with running(options, keep=keep) as instance, instance.client(timeout_s=120.0) as client, bench_on(instance) as bench:
+        for name in names:
+            data = load(name, arguments.shared)
+            banks = await prepare(client, name, data, keep)
+            if not arguments.only_ablation:
+                await evaluate(banks, name, data)
+            if arguments.ablation or arguments.only_ablation or name.startswith(("triples", "standing")):
+                await take_apart(bench, banks, name, data)
 
 
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, help="a folder with retrieval_eval.py and data/")
-    parser.add_argument("--sets", nargs="+", help=f"of {', '.join(SETS)}, sample; default: all there are")
+    parser.add_argument("--sets", nargs="+", help=f"of {', '.join((*SETS, *OWN_SETS))}; default: all there are")
     parser.add_argument("--keep", type=Path, help="a folder that keeps the written banks for the next run")
+    parser.add_argument("--ablation", action="store_true", help="what each part is worth as well")
+    parser.add_argument("--only-ablation", action="store_true", help="nothing else")
     arguments = parser.parse_args()
-    names = arguments.sets or ["sample", *(SETS if arguments.shared else ())]
+    names = arguments.sets or [*OWN_SETS, *(SETS if arguments.shared else ())]
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     print(f"{datetime.now(UTC):%Y-%m-%d}, commit {commit or 'unknown'}, {platform.machine()}, Python {platform.python_version()}")
-    asyncio.run(run(arguments.shared, names, arguments.keep))
+    asyncio.run(run(arguments, names))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ async def test_the_numbers_of_every_hit_and_near_miss_add_up(client: Hindsight):
     await client.observe("s1", [Turn("user", "When does my flight to Lisbon leave?"), Turn("assistant", "At nine.")])
     answer = await client.recall("flight to Lisbon, window seat", top_k=6, include_turns=True)
     receipt = await receipt_of(client, answer.receipt_id)
-    assert [c.memory_id for c in receipt.hits] == [h.memory.id if h.rank and not isinstance(h.subject, Turn) else "" for h in answer.hits]
+    assert [c.memory_id for c in receipt.hits] == [
+        h.memory.id if h.rank and not isinstance(h.subject, Turn) else "" for h in answer.hits
+    ]
     assert receipt.near_misses
     for considered in (*receipt.hits, *receipt.near_misses):
         similarity = min(1.0, max(0.0, sum(c.value * c.weight for c in considered.contributions)))
@@ -54,7 +56,9 @@ async def test_the_numbers_of_every_hit_and_near_miss_add_up(client: Hindsight):
     assert all(c.missing == "" for c in receipt.channels)
 
 
-@pytest.mark.parametrize("query", ["window seat", "小林用什么语言？", "oranges", "nothing like it", "how many crates were there before?"])
+@pytest.mark.parametrize(
+    "query", ["window seat", "小林用什么语言？", "oranges", "nothing like it", "how many crates were there before?"]
+)
 async def test_a_replay_is_identical(client: Hindsight, query: str):
     await write_some(client)
     answer = await client.recall(query, top_k=10)
@@ -102,7 +106,9 @@ async def test_an_admin_of_one_scope_sees_no_other_scope_in_an_answer_as_of_then
     await client.write(NewMemory("seat", "A window seat, says two.", scope="user:2"))
     answer = await client.recall("window seat")
     await receipt_of(client, answer.receipt_id)
-    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada", rights=["read", "admin"], scopes=["user:1"])) as one:
+    async with await services.connect(
+        NewKey(tenant="acme", default_agent_id="ada", rights=["read", "admin"], scopes=["user:1"])
+    ) as one:
         both = await one.recall_as_of_then(answer.receipt_id)
     assert {h.memory.scope for h in (*both.then, *both.now)} == {"user:1"}
 

@@ -67,7 +67,12 @@ def test_what_stands_passes_the_floor_and_is_not_repeated_where_the_topic_has_it
 
 
 def test_an_older_statement_stands_right_behind_the_newer_one():
-    bank = [measured("old", 0.9, behind="new"), measured("other", 0.7), measured("new", 0.5), measured("orphan", 0.6, behind="gone")]
+    bank = [
+        measured("old", 0.9, behind="new"),
+        measured("other", 0.7),
+        measured("new", 0.5),
+        measured("orphan", 0.6, behind="gone"),
+    ]
     answer, _ = rank(bank, WEIGHTS, Limits(4))
     assert names(answer) == ["other", "orphan", "new", "old"]
     assert answer[3].reason == "history"

@@ -29,6 +29,8 @@ class Instance:
     ports: Mapping[str, int]
     api_key: str
     operator_key: str
+    recall_dsn: str
+    embed_token: str
     launcher: asyncio.subprocess.Process
 
     def process(self, name: str) -> psutil.Process:
@@ -76,7 +78,9 @@ async def running(environment: Mapping[str, str] | None = None, *, keep: Path | 
                 lines.append(line.decode())
         drain = asyncio.create_task(launcher.stdout.read())
         secrets = json.loads((home / "secrets.json").read_text())
-        yield Instance(home, ports, secrets["api_key"], secrets["operator_key"], launcher)
+        postgres = json.loads((home / "ports.json").read_text())["postgres"]
+        recall_dsn = f"postgresql://hindsight_recall:{secrets['recall_password']}@127.0.0.1:{postgres}/hindsight"
+        yield Instance(home, ports, secrets["api_key"], secrets["operator_key"], recall_dsn, secrets["embed_token"], launcher)
     finally:
         if launcher.returncode is None:
             launcher.send_signal(signal.SIGTERM)

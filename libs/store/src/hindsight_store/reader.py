@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -136,7 +137,7 @@ HOP = f"""WITH origin AS MATERIALIZED (
         WHERE {SELECTED} AND m.words @@ (SELECT string_agg(quote_literal(o.lexeme), ' | ') FROM origin AS o)::tsquery
             AND t.lexeme IN (SELECT o.lexeme FROM origin AS o)
     ), rarest AS MATERIALIZED (
-        SELECT s.lexeme, count(*) AS frequency FROM sharing AS s GROUP BY s.lexeme HAVING count(*) > 1
+        SELECT s.lexeme, count(*) AS frequency FROM sharing AS s GROUP BY s.lexeme HAVING count(*) BETWEEN 2 AND $24
         ORDER BY frequency, length(s.lexeme) DESC, s.lexeme LIMIT $22
     )
     SELECT s.memory_id, array_agg(s.lexeme) AS terms, (SELECT count(*) FROM rarest) AS followed
@@ -147,6 +148,15 @@ RELATIONS = """SELECT r.from_id, r.type, r.to_id, r.weight FROM memory_relations
     WHERE r.bank_id = $1 AND (r.from_id = ANY ($2) OR r.to_id = ANY ($2)) ORDER BY r.weight DESC, r.from_id, r.to_id LIMIT $3"""
 
 RECEIPT = "SELECT principal, document FROM receipts WHERE bank_id = $1 AND receipt_id = $2"
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """Which terms of a memory are followed: so many of its rarest that no more than `most` memories hold."""
+
+    terms: int
+    most: int
+
 
 MIN_ID = UUID(int=0)
 DEFAULT_TENANT = "default"
@@ -258,11 +268,11 @@ class Reader:
         return [row["memory_id"] for row in rows]
 
     async def hop(
-        self, bank_id: int, selection: Selection, origin: UUID, *, besides: Sequence[str], terms: int, limit: int
+        self, bank_id: int, selection: Selection, origin: UUID, *, besides: Sequence[str], rarity: Rarity, limit: int
     ) -> list[Found]:
         """Selected memories that share the rarest terms of one memory (besides some terms), most shared first; the score is
         the share of those terms that they hold."""
-        arguments = (origin, list(besides), terms, limit)
+        arguments = (origin, list(besides), rarity.terms, limit, rarity.most)
         rows = await self._connection.fetch(HOP, *_selection(bank_id, selection), *arguments)
         return [Found(row["memory_id"], len(row["terms"]) / row["followed"]) for row in rows]
 

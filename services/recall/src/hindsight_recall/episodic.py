@@ -24,7 +24,7 @@ from hindsight_recall.lifecycle import TURN_IMPORTANCE
 from hindsight_recall.periods import Period, nearness
 from hindsight_recall.ranking import Finding, Importance, Measured, order
 from hindsight_recall.scoring import FULL_MATCH, K1, B, Scale
-from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask
+from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask, rare_at
 from hindsight_recall.stages import FOLLOW, NEAREST, SEARCH, Stages
 
 WINDOW, NEXT = 0.7, 0.2  # what the window and the next turn count beside the turn itself; docs/decisions/0007
@@ -248,7 +248,8 @@ class EpisodicSearch:
             return {}
         found = await reader.match_words(ask.bank_id, self._selection, dict.fromkeys(own[:HOP_TERMS_READ], 1.0))
         frequencies = Counter(term for match in found.matches.values() for term in match.counts)
-        shared = sorted((n, -len(term), term) for term, n in frequencies.items() if n > 1)
+        most = rare_at(found.turns)
+        shared = sorted((n, -len(term), term) for term, n in frequencies.items() if 1 < n <= most)
         rare = {term for _, _, term in shared[:HOP_TERMS]}
         scores = {turn_id: len(rare & match.counts.keys()) / len(rare) for turn_id, match in found.matches.items() if rare}
         best = sorted(((s, i) for i, s in scores.items() if s and i != origin.id), key=lambda f: (-f[0], f[1]))

@@ -8,7 +8,7 @@ MEMORY_WEIGHTS = {
     "dense": 0.5,
     "lexical": 0.4,
     "coverage": 0.1,
-    "time": 0.1,
+    "time": 0.15,
     "hop": 0.1,
     "relation": 0.3,
     "rerank": 0.5,

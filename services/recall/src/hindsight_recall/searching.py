@@ -7,7 +7,7 @@ from functools import partial
 from uuid import UUID
 
 import asyncpg
-from hindsight_store.reader import Reader, reading
+from hindsight_store.reader import Rarity, Reader, reading
 from hindsight_store.records import Features, Found, Kept, Selection, Vector, WordStatistics
 
 from hindsight_recall.plan import Plan
@@ -22,7 +22,13 @@ VECTOR_CHANNELS = ("content", "trigger")
 FOLLOWED = 3  # best hits whose relations are followed
 RELATIONS = 60
 HOP_TERMS, HOP_HITS = 3, 10
+HOP_SHARE, HOP_MOST = 3, 20  # a term is rare where at most a third of the memories hold it, and no more than twenty
 Embedding = tuple[int, Vector]  # the generation it belongs to, and the numbers
+
+
+def rare_at(size: int) -> int:
+    """How many of so many memories or turns may hold a term that counts as rare."""
+    return min(HOP_MOST, size // HOP_SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +120,9 @@ class MemorySearch:
         ask = self.ask
         gained: dict[UUID, dict[str, float]] = {}
         if not ask.plan.is_dialogue:  # what it is about changes from line to line: the first hit's rare words lead astray
-            besides = list(ask.plan.wanted)
-            hops = await reader.hop(ask.bank_id, ask.selection, best[0][0], besides=besides, terms=HOP_TERMS, limit=HOP_HITS)
+            besides, origin = list(ask.plan.wanted), best[0][0]
+            rarity = Rarity(HOP_TERMS, rare_at(self._statistics.memories if self._statistics else 0))
+            hops = await reader.hop(ask.bank_id, ask.selection, origin, besides=besides, rarity=rarity, limit=HOP_HITS)
             gained |= {found.memory_id: {"hop": found.score} for found in hops}
         similarities = dict(best)
         related: dict[UUID, float] = {}
