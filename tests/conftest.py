@@ -61,6 +61,7 @@ class Services:
     assertion_private_key: str  # the edge's, which the services believe
     embed_address: str
     embed_token: str
+    record_token: str  # by which ingest believes the recall service
 
     async def connect(self, key: NewKey) -> Hindsight:
         """A client with a new key."""
@@ -192,6 +193,7 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
                 ASSERTION_PRIVATE_KEY,
                 embed_address,
                 EMBED_TOKEN,
+                RECORD_TOKEN,
             )
 
 

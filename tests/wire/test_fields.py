@@ -8,15 +8,25 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2
+from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, record_pb2
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, admin_pb2, recall_pb2, embedding_pb2)
+FILES = (ingest_pb2, admin_pb2, recall_pb2, embedding_pb2, record_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 TIME, LATE, NO_TIME = "2026-01-02T00:00:00Z", "9999-12-31T23:59:59.999999999Z", {"seconds": 1 << 60}
 MEMORY = {"key": "k", "value": "v"}
+RECALL = {"tenantId": 1, "bankId": 1, "receiptId": ID, "principal": "k", "at": TIME, "query": "q"}
+BAD_RECALLS: list[Any] = [
+    *({**RECALL, name: n} for name in ("tenantId", "bankId") for n in (0, -1)),
+    *({**RECALL, "receiptId": text} for text in ("", "x")),
+    *({**RECALL, "principal": text} for text in ("", "a\0b", "x" * 129)),
+    {name: value for name, value in RECALL.items() if name != "at"},
+    *({**RECALL, "query": text} for text in ("a\0b", "x" * 8193)),
+    *({**RECALL, "memoryIds": ids} for ids in (["x"], [ID] * 201)),
+    {**RECALL, "document": "A" * 360_000},
+]
 VALID: dict[str, dict[str, Any]] = {
     "Write": {"agentId": "ada", "memory": MEMORY},
     "WriteBatch": {"agentId": "ada", "memories": [MEMORY]},
@@ -33,8 +43,10 @@ VALID: dict[str, dict[str, Any]] = {
     "Get": {"agentId": "ada", "memoryId": ID},
     "List": {"agentId": "ada"},
     "ListRevisions": {"agentId": "ada", "memoryId": ID},
+    **dict.fromkeys(("GetReceipt", "Replay", "RecallAsOfThen"), {"agentId": "ada", "receiptId": ID}),
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
     "DescribeModel": {},
+    "Record": {"recalls": [RECALL]},
 }
 NUL, UNKNOWN = "a\0b", 99
 BAD_MEMORY: dict[str, Any] = {
@@ -123,12 +135,17 @@ BAD: dict[str, dict[str, Any]] = {
         "relevanceFloor": [-0.1, 1.1, "NaN"],
         "pageToken": ["x", ID],
         "timeZone": [NUL, "Nowhere/City", "../../etc/passwd", "x" * 65],
+        "asOf": [],
+        "knownAt": [LATE],
+        "deadlineMs": [-1, 60_001],
     },
+    **dict.fromkeys(("GetReceipt", "Replay", "RecallAsOfThen"), AGENT | {"receiptId": ["", "x"]}),
     "Get": AGENT | {"memoryId": ["", "x"]},
     "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
     "DescribeModel": {},
+    "Record": {"recalls": [[], *([recall] for recall in BAD_RECALLS), [RECALL] * 257]},
 }
 CASES = [(m, f, v) for m, fields in BAD.items() for f, values in fields.items() for v in values]
 
@@ -163,7 +180,7 @@ async def send(services, embed_address, embed_token):
     """Sends a request and returns the error."""
     _, key = await services.operator.create_key(NewKey(tenant="acme"))
     addresses = {"Recall": services.recall_address, "Embedding": embed_address}
-    keys = {"Admin": services.database.operator_key, "Embedding": embed_token}
+    keys = {"Admin": services.database.operator_key, "Embedding": embed_token, "Record": services.record_token}
     channels = {}
 
     async def call(method: str, raw: bytes):

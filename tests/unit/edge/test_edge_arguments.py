@@ -26,7 +26,7 @@ SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what rec
     "memory_search": (
         {"agent_id", "query"},
         {
-            **dict.fromkeys(("key_filter", "tags", "scope", "kind", "since", "until")),
+            **dict.fromkeys(("key_filter", "tags", "scope", "kind", "since", "until", "as_of")),
             **{"top_k": 5, "min_importance": 0.0, "mode": "hybrid", "include_archived": False},
         },
     ),

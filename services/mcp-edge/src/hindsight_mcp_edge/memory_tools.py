@@ -76,6 +76,7 @@ SEARCH_FIELDS = (
     Field(
         "until", "string", "Only what began to hold before it; a bare date is its first moment, UTC; 截止时间（不含）.", high=64
     ),
+    Field("as_of", "string", "Answer with what held at this date or date-time; 以该时间点为准.", high=64),
     Field("include_archived", "boolean", "Search archived memories too; 包括已归档.", default=False),
 )
 UPDATE_FIELDS = (
@@ -140,7 +141,12 @@ async def search(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> di
         include_archived=given["include_archived"],
     )
     answer = await hindsight.recall(
-        given["query"], mode=given["mode"], where=where, top_k=given["top_k"], agent_id=given["agent_id"]
+        given["query"],
+        mode=given["mode"],
+        where=where,
+        top_k=given["top_k"],
+        as_of=read_moment("as_of", given["as_of"]),
+        agent_id=given["agent_id"],
     )
     return results.from_answer(answer)
 

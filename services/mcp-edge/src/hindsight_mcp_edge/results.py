@@ -37,8 +37,11 @@ _HIT = _object(
         **{"kind": _TEXT, "scope": _TEXT, "tags": _TEXTS, "source": _TEXT, "valid_from": _TEXT, "created_at": _TEXT},
         "revision": _INTEGER,
         "is_core": _FLAG,
+        "valid_to": {**_TEXT, "description": "until when it held; absent: it still holds"},
+        "reason": {**_TEXT, "description": "topic; standing: holds whatever is asked; history: an older statement"},
         "why": {**_TEXT, "description": "the channels that found it, and what its similarity is made of"},
-    }
+    },
+    optional=("valid_to",),
 )
 FOUND = _object(
     {
@@ -47,6 +50,7 @@ FOUND = _object(
         "more": {**_FLAG, "description": "tag mode: there are more than top_k"},
         "degraded": _FLAG,
         "missing_channels": _TEXTS,
+        "receipt_id": {**_TEXT, "description": "explains this answer later; empty in tag mode"},
         "hint": _TEXT,
     },
     optional=("hint",),
@@ -80,6 +84,7 @@ def from_answer(answer: Answer) -> dict[str, Any]:
         "more": bool(answer.next_page_token),
         "degraded": bool(answer.missing_channels),
         "missing_channels": list(answer.missing_channels),
+        "receipt_id": answer.receipt_id,
     }
     hints = [texts.DEGRADED] * bool(answer.missing_channels) + [texts.NOTHING_FOUND] * (not answer.hits)
     return found | ({"hint": " ".join(hints)} if hints else {})
@@ -89,6 +94,8 @@ def _from_hit(hit: Hit) -> dict[str, Any]:
     memory = hit.memory
     return {
         **_content(memory),
+        **({"valid_to": to_text(memory.valid_to)} if memory.valid_to else {}),
+        "reason": hit.reason,
         "similarity": round(hit.similarity, DIGITS),
         "final_score": round(hit.final_score, DIGITS),
         "why": explain(hit),
