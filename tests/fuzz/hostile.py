@@ -172,7 +172,8 @@ class Forge:
             return self.plausible(rng, field.message_type, 0.3 if name.startswith("google.protobuf") else 0.6)
         if field.name in PLAUSIBLE:
             return PLAUSIBLE[field.name](rng)
-        if field.name.endswith("id") or field.name in ("derived_from", "page_token"):
+        is_text = field.type == FieldDescriptor.TYPE_STRING
+        if is_text and (field.name.endswith(("id", "_ids")) or field.name in ("derived_from", "page_token")):
             return rng.choice((*self._known, SOME_ID)) if rng.random() < 0.9 else ""
         if field.enum_type:
             return rng.choice(field.enum_type.values).number
