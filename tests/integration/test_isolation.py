@@ -49,6 +49,10 @@ CALLS: dict[str, Callable[[Hindsight, str], Awaitable[Any]]] = {
     "update text": lambda c, i: c.update(i, {"value": "stolen"}),
     "forget": lambda c, i: c.forget(memory_id=i),
     "forget key": lambda c, i: c.forget(key="vault", scope="user:1"),
+    "relations": lambda c, i: _collect(c.list_relations(i)),
+    "conflicts": lambda c, i: _collect(c.list_conflicts()),
+    "relate": lambda c, i: c.relate((i, i[:-1] + ("0" if i[-1] != "0" else "1")), "follows"),
+    "unrelate": lambda c, i: c.unrelate((i, i[:-1] + ("0" if i[-1] != "0" else "1")), "follows"),
     "restore": lambda c, i: c.restore(i, 1),
     "derive": lambda c, i: c.write(NewMemory("copy", "Derived.", derived_from=[i])),
 }

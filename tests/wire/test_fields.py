@@ -15,6 +15,7 @@ from hindsight_memory.errors import to_error
 FILES = (ingest_pb2, admin_pb2, recall_pb2, embedding_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
 TIME, LATE, NO_TIME = "2026-01-02T00:00:00Z", "9999-12-31T23:59:59.999999999Z", {"seconds": 1 << 60}
 MEMORY = {"key": "k", "value": "v"}
 VALID: dict[str, dict[str, Any]] = {
@@ -23,6 +24,8 @@ VALID: dict[str, dict[str, Any]] = {
     "Update": {"agentId": "ada", "memoryId": ID, "key": "k"},
     "Forget": {"agentId": "ada", "memoryId": ID},
     "Restore": {"agentId": "ada", "memoryId": ID, "revision": 1},
+    "Relate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
+    "Unrelate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
     "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
     "CreateKey": {"name": "n"},
     "ListKeys": {},
@@ -33,6 +36,8 @@ VALID: dict[str, dict[str, Any]] = {
     "Get": {"agentId": "ada", "memoryId": ID},
     "List": {"agentId": "ada"},
     "ListRevisions": {"agentId": "ada", "memoryId": ID},
+    "ListRelations": {"agentId": "ada", "memoryId": ID},
+    "ListConflicts": {"agentId": "ada"},
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
     "DescribeModel": {},
 }
@@ -78,6 +83,7 @@ BAD_FILTER: dict[str, Any] = {
 AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
+BAD_RELATION = {"fromId": ["", "x", ID], "toId": ["x", ID], "type": ["", " ", NUL, "x" * 33]}
 BAD: dict[str, dict[str, Any]] = {
     "Write": REQUEST | AGENT | {f"memory.{f}": v for f, v in BAD_MEMORY.items()},
     "WriteBatch": REQUEST | AGENT | {"memories": [[], [MEMORY] * 257]},
@@ -91,6 +97,8 @@ BAD: dict[str, dict[str, Any]] = {
     | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
     "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
     "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
+    "Relate": REQUEST | AGENT | BAD_RELATION | {"weight": [0, -0.1, 1.1, "NaN", "Infinity"]},
+    "Unrelate": REQUEST | AGENT | BAD_RELATION,
     "Observe": REQUEST
     | AGENT
     | {
@@ -126,6 +134,8 @@ BAD: dict[str, dict[str, Any]] = {
     },
     "Get": AGENT | {"memoryId": ["", "x"]},
     "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
+    "ListRelations": AGENT | {"memoryId": ["", "x"]} | PAGE | {"pageToken": ["x", f"{ID}:x:t", f"{ID}:{ID}:{NUL}"]},
+    "ListConflicts": AGENT | PAGE,
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
     "DescribeModel": {},

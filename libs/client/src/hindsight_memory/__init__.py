@@ -5,6 +5,7 @@ from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
     Adjustment,
     Answer,
+    Conflict,
     Contribution,
     Filter,
     Finding,
@@ -14,6 +15,7 @@ from hindsight_memory.types import (
     NewKey,
     NewMemory,
     Observed,
+    Relation,
     Source,
     Turn,
     WriteResult,
@@ -22,6 +24,7 @@ from hindsight_memory.types import (
 __all__ = [
     "Adjustment",
     "Answer",
+    "Conflict",
     "Contribution",
     "Filter",
     "Finding",
@@ -33,6 +36,7 @@ __all__ = [
     "NewKey",
     "NewMemory",
     "Observed",
+    "Relation",
     "Source",
     "Turn",
     "WriteResult",

@@ -240,12 +240,11 @@ class Reader:
         start = (after.from_id, after.type, after.to_id) if after else (MIN_ID, "", MIN_ID)
         rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, limit)
         return [
-            RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"], r["other_scope"]) for r in rows
+            RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"], r["other_scope"])
+            for r in rows
         ]
 
-    async def conflicts(
-        self, bank_id: int, scopes: Sequence[str] | None, *, before: UUID | None, limit: int
-    ) -> list[Conflict]:
+    async def conflicts(self, bank_id: int, scopes: Sequence[str] | None, *, before: UUID | None, limit: int) -> list[Conflict]:
         """Conflict records of some scopes (a trailing "*" is a prefix; None: all), newest first, before an id."""
         exact = None if scopes is None else [s for s in scopes if not s.endswith("*")]
         prefixes = None if scopes is None else [s[:-1] for s in scopes if s.endswith("*")]

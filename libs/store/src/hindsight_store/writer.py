@@ -132,9 +132,7 @@ class Writer(Reader):
     ) -> list[tuple[Memory, float]]:
         """Memories of a (scope, key) whose content is near and which hold at a moment or later, with the cosine, nearest first."""
         generation, embedding = query
-        rows = await self._connection.fetch(
-            NEIGHBOURS, bank_id, *place, generation, HalfVector(embedding), min_cosine, limit, at
-        )
+        rows = await self._connection.fetch(NEIGHBOURS, bank_id, *place, generation, HalfVector(embedding), min_cosine, limit, at)
         return [(to_memory(row), row["cosine"]) for row in rows]
 
     async def current(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, Memory]:

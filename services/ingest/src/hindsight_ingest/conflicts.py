@@ -196,7 +196,9 @@ def _is_antonym(c: Comparison) -> bool:
 
 # Order: prefers A over B, and now B over A.
 
-_OVER = re.compile(r"(?i)(?P<s>.+?) (?:prefers?|likes?|favou?rs?) (?P<a>.+?) (?:over|to|more than|better than|rather than) (?P<b>.+)")
+_OVER = re.compile(
+    r"(?i)(?P<s>.+?) (?:prefers?|likes?|favou?rs?) (?P<a>.+?) (?:over|to|more than|better than|rather than) (?P<b>.+)"
+)
 _OVER_ZH = re.compile(r"(?P<s>.+?)(?:更喜欢|喜欢|偏爱)(?P<a>.+?)(?:胜过|多过|超过|而不是|而非|不喜欢)(?P<b>.+)")
 
 
@@ -211,12 +213,12 @@ def _is_order_turned(c: Comparison) -> bool:
 # State: one thing has gone on to its next step.
 
 _STEP = r"(?:is|are|has|have|was|were|got|gets?|went|goes)"
-_SUBJECT_ZH = re.compile(
-    rf"(?P<s>.*?)(?:正在|正|已|刚|还|仍|被|处于|进入|在等|等待|待|未|没|开始|(?:{lexicon.PROGRESS_ZH}))"
-)
+_SUBJECT_ZH = re.compile(rf"(?P<s>.*?)(?:正在|正|已|刚|还|仍|被|处于|进入|在等|等待|待|未|没|开始|(?:{lexicon.PROGRESS_ZH}))")
 
 
 def _is_next_step(c: Comparison) -> bool:
+    if set(c.a.words) <= set(c.b.words) or set(c.b.words) <= set(c.a.words):
+        return False  # one says more than the other, not something else
     if c.a.named != c.b.named or not (c.are_states or c.key.names_state):
         both = _has_step(c.a) and _has_step(c.b)
         return c.a.named == c.b.named and both and bool(c.a.named) and _subject(c.a) == _subject(c.b) and bool(_subject(c.a))
@@ -241,7 +243,12 @@ def _subject(reading: Reading) -> tuple[str, ...]:
         return level(match["s"]) if match else level(reading.text)
     raw = [w.lower() for w in reading.raw]
     for i, (word, written) in enumerate(zip(reading.words, raw, strict=True)):
-        if re.fullmatch(_STEP, written) or word in lexicon.PROGRESS and written.endswith(("ed", "ing", "en", "t")) or written in ("shipped", "paid"):
+        if (
+            re.fullmatch(_STEP, written)
+            or word in lexicon.PROGRESS
+            and written.endswith(("ed", "ing", "en", "t"))
+            or written in ("shipped", "paid")
+        ):
             return reading.words[:i]
     return reading.words
 
@@ -255,10 +262,23 @@ def _has_step(reading: Reading) -> bool:
 
 # Value: the same subject has another value of a relation that has one at a time.
 
-_MOVES_INTO = {
-    "live": ("", "name"), "work": ("name",), "in": ("name", "time", ""), "be": ("number", "time", "name"), "set": ("number", "time", "name", ""),
-    "does": ("number", "time"), "name": ("name", ""), "by": ("name", ""), "move": ("number", "time", "name", ""),
+# What a move or a change to a value replaces, by the type of the value.
+_REPLACED = {
+    "move": {"live": ("name", ""), "in": ("name", "time", ""), "be": ("time",), "does": ("time",), "change": ("time",)},
+    "change": {
+        "work": ("name", ""), "in": ("time", ""), "be": ("number", "time", "name", "color"), "set": ("number", "time", "name", "color", ""),
+        "does": ("number", "time"), "name": ("name", ""), "by": ("name", ""), "move": ("time",),
+    },
 }  # fmt: skip
+
+
+def _is_within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    """Whether some words stand in others, together and in order: Turin in the old town of Turin is no other place."""
+    return any(whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1))
+
+
+def _replaces(one: str, other: str, kind: str) -> bool:
+    return kind in _REPLACED.get(one, {}).get(other.split(" ")[0], ())
 
 
 def _has_other_value(c: Comparison) -> bool:
@@ -266,17 +286,21 @@ def _has_other_value(c: Comparison) -> bool:
     if f is None or g is None or not f.subject or not _are_one_subject(f.subject, g.subject, c.key):
         return False
     x, y = level(f.value), level(g.value)
-    if not x or not y or set(x) <= set(y) or set(y) <= set(x):
+    if not x or not y or x == y:
         return False
     if g.origin and set(level(g.origin)) <= set(x):
         return True
     if re.search(r"\b(?:and|or)\b|、|和|或", f.value + " " + g.value):
         return False
     t, u = type_of(f.value), type_of(g.value)
+    if not t.startswith(("number", "time")) and (_is_within(x, y) or _is_within(y, x)):
+        return False
     if f.relation != g.relation:
-        kind = t.split(" ")[0] if t else ""
-        fits = are_comparable(t, u) or (t == u == "")
-        return g.relation == "move" and fits and kind in _MOVES_INTO.get(f.relation.split(" ")[0], ())
+        kind = t.split(" ")[0]
+        # Who moved to Lisbon may be in Porto for a day; who now lives there has moved again.
+        is_visit = f.relation == "move" and g.relation == "in" and kind != "time" and not _is_thing(c)
+        fits = (are_comparable(t, u) or t == u == "") and not is_visit
+        return fits and (_replaces(g.relation, f.relation, kind) or _replaces(f.relation, g.relation, kind))
     return _is_exclusive(f.relation, (t, u), c)
 
 
@@ -294,10 +318,12 @@ def _is_exclusive(relation: str, types: tuple[str, str], c: Comparison) -> bool:
     t, u = types
     assert c.a.frame is not None
     kind = relation.split(" ")[0]
-    if kind in ("live", "work", "report", "belong", "by", "marry", "name", "set", "move"):
+    if kind in ("live", "work", "report", "belong", "by", "marry", "name", "set", "move", "change"):
         return are_comparable(t, u) or t == u
     if kind == "in":
-        is_thing = not c.a.raw[0][0].isupper() or c.a.text.lower().startswith(("the ", "a ", "our ", "my ", "his ", "her ", "their "))
+        is_thing = not c.a.raw[0][0].isupper() or c.a.text.lower().startswith(
+            ("the ", "a ", "our ", "my ", "his ", "her ", "their ")
+        )
         return are_comparable(t, u) or (t == u == "" and (c.key.asks == "name" or (is_thing and not c.a.is_chinese)))
     if kind == "does":
         return are_comparable(t, u) and t.startswith(("number", "time"))
@@ -306,7 +332,17 @@ def _is_exclusive(relation: str, types: tuple[str, str], c: Comparison) -> bool:
         return False
     if _names_single(subject, c):
         return are_comparable(t, u) or t == u
-    return are_comparable(t, u) and (t != "name" or c.key.asks == "name" or _mentions_role(c))
+    if _mentions_role(c):
+        return are_comparable(t, u) or t == u == ""
+    if c.key.asks == t.split(" ")[0]:
+        return are_comparable(t, u)
+    return t == u not in ("", "name")
+
+
+def _is_thing(c: Comparison) -> bool:
+    """Whether the subject is surely no person, who can be in a choir and in a club. Chinese does not say."""
+    begins = ("the ", "a ", "our ", "my ", "his ", "her ", "their ")
+    return not c.a.is_chinese and c.a.text.lower().startswith(begins)
 
 
 def _names_single(text: str, c: Comparison) -> bool:
@@ -353,12 +389,14 @@ def _is_other_holder(c: Comparison) -> bool:
 
 
 def _is_the_role(c: Comparison, change: Change) -> bool:
-    """"Henrik is the manager of …": said of one person at a time, whatever the key."""
+    """ "Henrik is the manager of …": said of one person at a time, whatever the key."""
     match = re.fullmatch(r"(?i).+? is (?:the|our) (.+)", c.a.text)
     return bool(match) and not c.key.is_generic and bool({stem(w) for w in lexicon.ROLES} & set(change.common))
 
 
-_HOLDER_ZH = re.compile(rf"(?P<v>[\u3400-\u9fff]{{2,4}}?)(?P<r>(?:主管|负责|管理|维护|主持|领导|掌管|担任|教|带|(?:现)?是.*?(?:{lexicon.ROLES_ZH}))(?P<rest>.*))")
+_HOLDER_ZH = re.compile(
+    rf"(?P<v>[\u3400-\u9fff]{{2,4}}?)(?P<r>(?:主管|负责|管理|维护|主持|领导|掌管|担任|教|带|(?:现)?是.*?(?:{lexicon.ROLES_ZH}))(?P<rest>.*))"
+)
 
 
 def _is_other_holder_zh(c: Comparison) -> bool:
@@ -372,10 +410,11 @@ def _is_other_holder_zh(c: Comparison) -> bool:
 def _is_other_answer(c: Comparison) -> bool:
     if not c.key.asks or c.a.named != c.b.named:
         return False
-    if _is_bare(c.a) and _is_bare(c.b) and not (set(c.a.words) & set(c.b.words)):
+    if _is_bare(c.a) and _is_bare(c.b) and not set(c.a.words) & set(c.b.words):
         t, u = type_of(c.a.text), type_of(c.b.text)
-        is_part = set(level(c.a.text)) <= set(level(c.b.text)) or set(level(c.b.text)) <= set(level(c.a.text))
-        return not is_part and (are_comparable(t, u) or t == u == "") and not re.search(r"\b(?:and|or)\b|[,，] ?(?!\d)|[、和或]", c.a.text + " " + c.b.text)
+        x, y = level(c.a.text), level(c.b.text)
+        several = re.search(r"\b(?:and|or)\b|[,，] ?(?!\d)|[、和或]", f"{c.a.text} {c.b.text}")
+        return not (_is_within(x, y) or _is_within(y, x)) and (are_comparable(t, u) or t == u == "") and not several
     change = _change(c)
     if change is None or not change.common or max(len(change.a), len(change.b)) > SLOT_WORDS:
         return False
@@ -383,7 +422,8 @@ def _is_other_answer(c: Comparison) -> bool:
     parts = [joint.join(r.raw[change.start : change.start + len(p)]) for r, p in ((c.a, change.a), (c.b, change.b))]
     t, u = map(type_of, parts)
     is_answer = are_comparable(t, u) and t.split(" ")[0] == c.key.asks
-    return is_answer and (change.start > 0 or c.key.asks == "time") and not _names_several(c, change)
+    is_one_of_several = c.key.asks in ("name", "color") and _names_several(c, change)
+    return is_answer and (change.start > 0 or c.key.asks == "time") and not is_one_of_several
 
 
 def _is_bare(reading: Reading) -> bool:
@@ -402,7 +442,12 @@ def _is_said_to_change(c: Comparison) -> bool:
     if change is None or c.a.named != c.b.named or change.start < 2 or not change.a or not change.b:
         return False
     joined = {"and", "or", "和", "或"} & {*change.a, *change.b}
-    return len(change.common) >= 2 and max(len(change.a), len(change.b)) <= SLOT_WORDS and not joined and not _names_several(c, change)
+    return (
+        len(change.common) >= 2
+        and max(len(change.a), len(change.b)) <= SLOT_WORDS
+        and not joined
+        and not _names_several(c, change)
+    )
 
 
 def _names_several(c: Comparison, change: Change) -> bool:

@@ -5,7 +5,7 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def _alternatives(words: str) -> str:
+def alternatives(words: str) -> str:
     """A regular expression that matches any of the words, the longest first."""
     return "|".join(sorted(words.split(), key=len, reverse=True))
 
@@ -26,30 +26,34 @@ ASKED = {
         "city town home location address place country hometown residence employer company"
     ),
     "time": _set("time date day deadline hours start end birthday schedule slot expiry due"),
-    "number": _set("budget price cost amount size count age salary port rent fee weight height quota limit total score version rate capacity"),
+    "number": _set(
+        "budget price cost amount size count age salary port rent fee weight height quota limit total score version rate capacity"
+    ),
     "color": _set("color colour"),
 }
 ASKED_ZH = {
-    "name": _alternatives(
+    "name": alternatives(
         "主管 经理 负责人 店长 班主任 主任 老板 联系人 组长 队长 司机 校长 总监 主持人 房东 医生 管家 供应商 承运商 会计 管理员 维护人 维护者 "
         "站长 厂长 院长 馆长 家教 老师 教练 导师 雇主 公司 城市 住处 住址 地址 地点 位置 家乡 所在地 居住地"
     ),
-    "time": _alternatives("时间 日期 截止 截止日 截止日期 生日 日子 钟点 到期日"),
-    "number": _alternatives("预算 价格 费用 金额 数量 年龄 工资 薪水 端口 房租 租金 体重 身高 上限 总额 版本 容量 人数 单价"),
-    "color": _alternatives("颜色"),
+    "time": alternatives("时间 日期 截止 截止日 截止日期 生日 日子 钟点 到期日"),
+    "number": alternatives("预算 价格 费用 金额 数量 年龄 工资 薪水 端口 房租 租金 体重 身高 上限 总额 版本 容量 人数 单价"),
+    "color": alternatives("颜色"),
 }
 ROLES = ASKED["name"] - _set("city town home location address place country hometown residence")
-ROLES_ZH = _alternatives(
+ROLES_ZH = alternatives(
     "主管 经理 负责人 店长 班主任 主任 老板 组长 队长 司机 校长 总监 主持人 房东 医生 管家 会计 管理员 维护人 维护者 站长 厂长 院长 馆长 家教 "
     "老师 教练 导师"
 )
-RESPONSIBLE = _set("manag run lead head handl chair own overse maintain respons charg teach drive host edit supervis organ")  # stems
+RESPONSIBLE = _set(
+    "manag run lead head handl chair own overse maintain respons charg teach drive host edit supervis organ"
+)  # stems
 # A subject of which there is one at a time, so that "is" gives it one value, whatever the value is.
 SINGLE = _set(
     "favorite favourite preferred current main primary default only official capital password budget deadline price version "
     "status state language timezone address birthday nickname surname employer hostname port url branch locale theme name"
 )
-SINGLE_ZH = _alternatives(
+SINGLE_ZH = alternatives(
     "最喜欢的 最爱的 首选 当前 主要 默认 唯一 预算 截止日期 截止时间 价格 版本 状态 语言 时区 地址 住址 生日 昵称 端口 主题 名字 工作单位 单价 月租 房租"
 )
 STATE_KEYS = r"\b(?:status|state|stage|progress|phase|step)\b|状态|进度|阶段|进展|情况"
@@ -60,7 +64,7 @@ PROGRESS = _set(
     "review sign archiv receiv order place confirm schedul run stop fail succeed plan queu readi ready book resolv block wait open progress "
     "prepar publish refund dispatch accept assign develop design return expir suspend paus launch transit hold arriv process issu"
 )
-PROGRESS_ZH = _alternatives(
+PROGRESS_ZH = alternatives(
     "下单 发货 签收 付款 支付 退款 打包 审核 批准 提交 递交 完成 完工 开始 测试 上线 发布 取消 关闭 准备 起草 通过 驳回 收到 送达 派送 配送 出库 入库 "
     "揽收 处理 解决 合并 部署 开发 设计 验收 交付 归档 暂停 批 办理 办好 办完 受理 排队 等待 运输 到货 结案 结束 启动 施工 收货 评审 打样 量产 退货"
 )
@@ -74,9 +78,7 @@ UNREAL = (
     r"pushed|brought|delayed|extended|upgraded|transferred|shifted))"
     r"|可能|也许|或许|大概|如果|要是|假如|打算|计划(?!是|书)|考虑|想|希望|将要|即将|以前|曾经|曾|原来|过去|当时|之前|那时|是否|吗|差点|下周|下个?月|明天|明年"
 )
-NOW = (
-    r"\b(?:now|currently|nowadays|as of now|from now on|these days|instead|any ?more|any longer|at the moment)\b|现在|如今|目前|改|换|从此|以后都|往后"
-)
+NOW = r"\b(?:now|currently|nowadays|as of now|from now on|these days|instead|any ?more|any longer|at the moment)\b|现在|如今|目前|改|换|从此|以后都|往后"
 # Words that say when it was learned, or that it is new; a frame is the same with and without them.
 PASSING = (
     r"\b(?:now|currently|already|just|recently|finally|nowadays|as of now|from now on|these days|instead|any ?more|any longer|still|yet|"
@@ -129,4 +131,4 @@ PLURAL_NOUNS = _set(
     "friend colleague child son daughter brother sister cousin neighbour neighbor customer client hobby skill allergy pet language supplier goal "
     "interest member task ingredient option risk colleagu"
 )
-PLURAL_NOUNS_ZH = _alternatives("朋友 同事 孩子 儿子 女儿 兄弟 姐妹 邻居 客户 爱好 技能 过敏 宠物 成员 目标 兴趣")
+PLURAL_NOUNS_ZH = alternatives("朋友 同事 孩子 儿子 女儿 兄弟 姐妹 邻居 客户 爱好 技能 过敏 宠物 成员 目标 兴趣")

@@ -13,10 +13,12 @@ from hindsight_ingest import lexicon
 
 HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_CHARS = 400  # of a statement that is taken apart; what is longer tells more than one thing
-_MOVED = (
-    r"moved|relocated|transferred|shifted|postponed|rescheduled|brought forward|pushed back|delayed|changed|switched|raised|increased|lowered|"
-    r"reduced|cut|updated|extended|set|went up|went down|gone up|dropped|upgraded|rose|fell|grew"
+_MOVED = "moved|relocated|transferred|shifted"
+_CHANGED = (
+    "postponed|rescheduled|brought forward|pushed back|delayed|changed|switched|raised|increased|lowered|reduced|cut|updated|extended|set|"
+    "went up|went down|gone up|dropped|upgraded|rose|fell|grew"
 )
+_LATELY = "(?:has |have |is |are |was |were |been )*"
 _MONTH = "|".join(lexicon.MONTHS.split())
 _WEEKDAY = "|".join(lexicon.WEEKDAYS.split())
 _WHEN = (
@@ -26,11 +28,8 @@ _WHEN = (
 _EN = [
     (relation, re.compile(pattern, re.IGNORECASE))
     for relation, pattern in (
-        (
-            "move",
-            rf"(?P<s>.+?) (?:has |have |is |are |was |were |been )*(?:{_MOVED})(?: over| back| house| away)?(?: from (?P<f>.+?))? "
-            r"(?:to|into) (?P<v>.+)",
-        ),
+        ("move", rf"(?P<s>.+?) {_LATELY}(?:{_MOVED})(?: over| back| house| away)?(?: from (?P<f>.+?))? (?:to|into) (?P<v>.+)"),
+        ("change", rf"(?P<s>.+?) {_LATELY}(?:{_CHANGED})(?: from (?P<f>.+?))? (?:to|into) (?P<v>.+)"),
         ("live", r"(?P<s>.+?) (?:lives?|resides?|is living|are living|is based|are based) (?:in|at|on) (?P<v>.+)"),
         ("work", r"(?P<s>.+?) (?:works?|is working|are working|is employed|is employed full-time) (?:at|for) (?P<v>.+)"),
         ("report", r"(?P<s>.+?) reports? to (?P<v>.+)"),
@@ -40,24 +39,32 @@ _EN = [
         ("name", r"(?P<s>.+?) (?:is|are) (?:called|named|nicknamed) (?P<v>.+)"),
         ("set", r"(?P<s>.+?) (?:is|are) (?:set|fixed|pinned) (?:to|at) (?P<v>.+)"),
         ("set", r"(?P<s>[^:=]{1,60}?) ?(?:=|: |->|→) ?(?P<v>.+)"),
-        ("in", r"(?P<s>.+?) (?:is|are|stands?|sits?)(?: due| located| situated| kept| stored| scheduled| planned| parked)? (?:in|at|on|for) (?P<v>.+)"),
+        (
+            "in",
+            r"(?P<s>.+?) (?:is|are|stands?|sits?)(?: due| located| situated| kept| stored| scheduled| planned| parked)? (?:in|at|on|for) (?P<v>.+)",
+        ),
         ("be", r"(?P<s>.+?) (?:is|are) (?P<v>.+)"),
         (
             "does",
             r"(?P<s>.+?) (?P<r>costs?|weighs?|measures?|takes?|lasts?|needs?|requires?|holds?|seats?|earns?|totals?|equals?|starts?|begins?|"
-            r"ends?|opens?|closes?|expires?|departs?|arrives?|meets?|listens|runs|has|have) (?:(?:in|at|on|for|by) )?(?P<v>.+)",
+            r"ends?|opens?|closes?|expires?|departs?|arrives?|has|have) (?:(?:in|at|on|for|by) )?(?P<v>.+)",
         ),
     )
 ]
-_TO = (
-    "搬到 搬去 搬往 搬进 迁到 迁至 挪到 转到 调到 改成 改为 改到 改在 换成 换到 变成 变为 调整为 调整到 提高到 升到 涨到 降到 降低到 降为 增加到 增至 减到 减至 推迟到 "
-    "延期到 延到 提前到 改叫 改名为 升级到 更新为 上调到 上调至 下调到 下调至 更换为 跳槽到 改用 换用 改由 换为"
+_MOVED_ZH = "搬到 搬去 搬往 搬进 迁到 迁至 挪到 搬至"
+_CHANGED_ZH = (
+    "转到 调到 改成 改为 改到 改在 换成 换到 变成 变为 调整为 调整到 提高到 升到 涨到 降到 降低到 降为 增加到 增至 减到 减至 推迟到 延期到 延到 提前到 "
+    "改叫 改名为 升级到 更新为 上调到 上调至 下调到 下调至 更换为 跳槽到 改用 换用 换为"
 )
 _ZH = [
     (relation, re.compile(pattern))
     for relation, pattern in (
-        ("by", r"(?P<s>.+?)(?:改由|换由|由)(?P<v>.+?)(?P<r>主管|负责|管理|维护|主持|领导|带队|带|掌管|担任|经营|承运|审批|保管|值班)"),
-        ("move", rf"(?P<s>.+?)(?:从(?P<f>.+?))?(?:{lexicon._alternatives(_TO)})(?P<v>.+)"),
+        (
+            "by",
+            r"(?P<s>.+?)(?:改由|换由|由)(?P<v>.+?)(?P<r>主管|负责|管理|维护|主持|领导|带队|带|掌管|担任|经营|承运|审批|保管|值班)",
+        ),
+        ("move", rf"(?P<s>.+?)(?:从(?P<f>.+?))?(?:{lexicon.alternatives(_MOVED_ZH)})(?P<v>.+)"),
+        ("change", rf"(?P<s>.+?)(?:从(?P<f>.+?))?(?:{lexicon.alternatives(_CHANGED_ZH)})(?P<v>.+)"),
         ("work", r"(?P<s>.+?)在(?P<v>.+?)(?:工作|上班|任职|就职)"),
         ("live", r"(?P<s>.+?)(?:居住在|定居在?|常驻|家住|住在?)(?P<v>.+)"),
         ("name", r"(?P<s>.+?)(?:名叫|叫做|叫)(?P<v>.+)"),
@@ -75,14 +82,20 @@ _ZH_NAMED = re.compile(
     r"|(?:订单|工单|发票|房间|合同|单号|编号|包裹|车次|航班|批次|项目|任务|问题|服务器|机器|节点|店铺|仓库|班级|账号|设备|报销单)号?(?P<b>[\d一二两三四五六七八九十百]+)"
     r"|第(?P<c>[\d一二两三四五六七八九十百]+)(?=[章节批期版轮项条个])|(?P<d>\d+(?:\.\d+)+)版"
 )
-_HAN_DIGITS = {digit: value for value, digits in enumerate(("零〇", "一", "二两", "三", "四", "五", "六", "七", "八", "九")) for digit in digits}
-_CLOCK = re.compile(r"(?i)\b\d{1,2}(?::\d\d)?\s?[ap]\.?m\b|\b\d{1,2}:\d\d\b|o'clock|\bnoon\b|\bmidnight\b|[\d一二两三四五六七八九十]+(?:点|时)(?!心)")
+_HAN_DIGITS = {
+    digit: value
+    for value, digits in enumerate(("零〇", "一", "二两", "三", "四", "五", "六", "七", "八", "九"))
+    for digit in digits
+}
+_CLOCK = re.compile(
+    r"(?i)\b\d{1,2}(?::\d\d)?\s?[ap]\.?m\b|\b\d{1,2}:\d\d\b|o'clock|\bnoon\b|\bmidnight\b|[\d一二两三四五六七八九十]+(?:点|时)(?!心)"
+)
 _DATE = re.compile(
     rf"(?i)\b\d{{4}}-\d\d?-\d\d?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b|[\d一二三四五六七八九十]+月[\d一二三四五六七八九十]+[日号]|[\d一二三四五六七八九十]+[日号]$"
 )
 _DAY = re.compile(rf"(?i)\b(?:{_WEEKDAY})\b|(?:周|星期|礼拜)[一二三四五六日天末]")
 _MONTH_ONLY = re.compile(rf"(?i)^(?:early |late |mid-)?(?:{_MONTH})$|^[\d一二三四五六七八九十]+月[初中底]?$")
-_NUMBER_ZH = re.compile(r"^(?:每|约|大约|共)?[\d.,一二两三四五六七八九十百千万亿半]+(?P<unit>\D{0,4})$")
+_NUMBER_ZH = re.compile(r"^(?:每|约|大约|共)?[\d.,一二两三四五六七八九十百千万亿半]+(?P<unit>[^\d楼层室号店]{0,4})$")
 _stemmer = Stemmer.Stemmer("english")
 
 
