@@ -178,7 +178,7 @@ async def test_eight_writers_who_contradict_each_other_leave_one(client: Hindsig
     assert {r.outcome for r in results} <= {"created", "superseded"}
     assert len(await active(client)) == 1
     memories = [m async for m in client.list(statuses=["active", "superseded"])]
-    ends = sorted((m.valid_from, m.valid_to) for m in memories if m.valid_to) + [(max(m.valid_from for m in memories), None)]
+    ends = [*sorted((m.valid_from, m.valid_to) for m in memories if m.valid_to), (max(m.valid_from for m in memories), None)]
     assert [until for _, until in ends[:-1]] == [since for since, _ in ends[1:]]
 
 

@@ -137,7 +137,7 @@ async def test_missing_wrong_expired_and_revoked_keys_are_refused_alike(services
 
 
 async def test_a_read_only_key_cannot_change_and_a_write_only_key_cannot_read(services, owner: Owner):
-    changing = {"update", "update text", "forget", "forget key", "restore", "derive"}
+    changing = {"update", "update text", "forget", "forget key", "restore", "derive", "relate", "unrelate"}
     async with (
         await services.connect(NewKey(tenant="victim", default_agent_id="ada", rights=["read"])) as reading,
         await services.connect(NewKey(tenant="victim", default_agent_id="ada", rights=["write"])) as writing,

@@ -80,10 +80,10 @@ async def filled(services, client: Hindsight) -> Any:
         SELECT bank_id, 'k', n::text, tenant_id, '', '{}' FROM agents, generate_series(1, 5) AS n""")
     await owner.execute("""INSERT INTO memory_relations (bank_id, tenant_id, from_id, type, to_id, principal)
         SELECT bank_id, tenant_id, memory_id, 'follows', gen_random_uuid(), 'k' FROM memories""")
-    await owner.execute("""INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kept_id, rule, scope, kind, key, trigger, value,
-            source, session_id, confidence, valid_from, principal, at)
-        SELECT bank_id, tenant_id, gen_random_uuid(), memory_id, 'value', scope, kind, key, '', '', source, '', 1, valid_from, 'k',
-            valid_from FROM memories""")
+    await owner.execute("""INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kept_id, rule, scope, kind, key, trigger,
+            value, source, session_id, confidence, valid_from, principal, at)
+        SELECT bank_id, tenant_id, gen_random_uuid(), memory_id, 'value', scope, kind, key, '', '', source, '', 1,
+            valid_from, 'k', valid_from FROM memories""")
     await owner.execute("RESET ROLE; ANALYZE")
     tenant_id = await owner.fetchval("SELECT tenant_id FROM tenants WHERE name = 'acme'")
     await owner.close()

@@ -1,10 +1,11 @@
+# ruff: noqa: E501 - a case is a line
 """Which statements contradict each other, and which stay beside each other, in English and Chinese."""
 
 import pytest
 from hindsight_ingest.conflicts import Statement, contradicts
 
 # kind, key, what is there, what is new, the rule or "" where both stand
-CASES = [
+CASES = [  # one a line
     ("fact", "coffee", "Oleg likes coffee after dinner.", "Oleg no longer likes coffee after dinner.", "negation"),
     ("fact", "咖啡", "老何喜欢饭后喝咖啡。", "老何不再喜欢饭后喝咖啡了。", "negation"),
     ("fact", "smoking", "Rosa smokes.", "Rosa quit smoking.", "negation"),
@@ -205,7 +206,9 @@ def test_a_key_that_names_no_subject_asks_for_likeness():
         assert contradicts(Statement(key, newer), Statement(key, older)) == ""
 
 
-@pytest.mark.parametrize("value", ["", ".", "。", "??", "🙂", "\u202e", "a" * 30_000, "是" * 5000, "not " * 90, "不" * 390, "1 " * 190, "=" * 300])
+@pytest.mark.parametrize(
+    "value", ["", ".", "。", "??", "🙂", "\u202e", "a" * 30_000, "是" * 5000, "not " * 90, "不" * 390, "1 " * 190, "=" * 300]
+)
 def test_any_text_is_judged_in_short_time(value: str):
     for other in ("Ada lives in Turin.", "小林住在绍兴。", value + "x"):
         contradicts(Statement("k", value), Statement("k", other))

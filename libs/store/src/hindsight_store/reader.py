@@ -130,8 +130,8 @@ RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.s
     WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) ORDER BY r.from_id, r.type, r.to_id LIMIT $6"""
 
 # $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all.
-CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id, c.turn,
-        c.confidence, c.valid_from, c.principal, c.at
+CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id,
+        c.turn, c.confidence, c.valid_from, c.principal, c.at
     FROM conflicts AS c
     WHERE c.bank_id = $1 AND ($4::uuid IS NULL OR c.conflict_id < $4)
         AND ($2::text[] IS NULL OR c.scope = ANY ($2)

@@ -34,7 +34,8 @@ NEIGHBOURS = f"""SELECT {COLUMNS}, -(e.embedding <#> $5) AS cosine
         ON e.bank_id = m.bank_id AND e.memory_id = m.memory_id AND e.revision = m.revision
         AND e.generation = $4 AND e.channel = 'content'
     WHERE m.bank_id = $1 AND m.scope = $2 AND m.key = $3 AND m.known_to IS NULL
-        AND m.status IN ('active', 'archived', 'superseded') AND (m.valid_to IS NULL OR m.valid_to > $8) AND -(e.embedding <#> $5) >= $6
+        AND m.status IN ('active', 'archived', 'superseded') AND (m.valid_to IS NULL OR m.valid_to > $8)
+        AND -(e.embedding <#> $5) >= $6
     ORDER BY cosine DESC, m.memory_id LIMIT $7"""
 
 # No row locks: who changes memories holds their advisory locks. FOR UPDATE would also lose a row that somebody else replaces
@@ -74,8 +75,8 @@ REMOVE_RELATIONS = "DELETE FROM memory_relations WHERE bank_id = $1 AND (from_id
 
 REMOVE_SUPERSEDING = "DELETE FROM memory_relations WHERE bank_id = $1 AND to_id = $2 AND type = 'supersedes'"
 
-INSERT_CONFLICT = """INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kept_id, rule, scope, kind, key, trigger, value, source,
-        session_id, turn, confidence, valid_from, principal, at)
+INSERT_CONFLICT = """INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kept_id, rule, scope, kind, key, trigger, value,
+        source, session_id, turn, confidence, valid_from, principal, at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"""
 
 CREATE_GENERATION = """INSERT INTO generations (model_id, model_revision, dimension, window_tokens, state)
@@ -130,7 +131,8 @@ class Writer(Reader):
     async def neighbours(
         self, bank_id: int, place: tuple[str, str], query: tuple[int, Vector], *, min_cosine: float, at: datetime, limit: int = 20
     ) -> list[tuple[Memory, float]]:
-        """Memories of a (scope, key) whose content is near and which hold at a moment or later, with the cosine, nearest first."""
+        """Memories of a (scope, key) whose content is near and which hold at a moment or later, with the cosine, nearest
+        first."""
         generation, embedding = query
         rows = await self._connection.fetch(NEIGHBOURS, bank_id, *place, generation, HalfVector(embedding), min_cosine, limit, at)
         return [(to_memory(row), row["cosine"]) for row in rows]

@@ -1,4 +1,4 @@
-"""Whether a newer statement contradicts an older one of the same key, by rules in English and Chinese. When in doubt, both stand."""
+"""Whether one statement contradicts another of the same key, by rules in English and Chinese. In doubt, both stand."""
 
 import re
 from collections.abc import Callable
@@ -141,7 +141,7 @@ _NOT_ZH = re.compile(r"不再|再也不|再不|从来不|从不|从没|并不|�
 _NOT_CHARS_ZH = re.compile(r"[不没别勿未无]")
 _PADDING_ZH = re.compile(r"总是|一直|经常|仍然|还是|始终|再|都|已|[的了呢啊吧呀着很，, ]")
 _WITHOUT = re.compile(r"(?i)\bnot only\b|不仅|不但|不只|不得不|无论|不管")
-_NARROWING = frozenset("after before in at on with for during every while when by until if near from".split())
+_NARROWING = lexicon.NARROWING
 
 
 def _is_negation(c: Comparison) -> bool:
@@ -245,8 +245,7 @@ def _subject(reading: Reading) -> tuple[str, ...]:
     for i, (word, written) in enumerate(zip(reading.words, raw, strict=True)):
         if (
             re.fullmatch(_STEP, written)
-            or word in lexicon.PROGRESS
-            and written.endswith(("ed", "ing", "en", "t"))
+            or (word in lexicon.PROGRESS and written.endswith(("ed", "ing", "en", "t")))
             or written in ("shipped", "paid")
         ):
             return reading.words[:i]
@@ -266,7 +265,8 @@ def _has_step(reading: Reading) -> bool:
 _REPLACED = {
     "move": {"live": ("name", ""), "in": ("name", "time", ""), "be": ("time",), "does": ("time",), "change": ("time",)},
     "change": {
-        "work": ("name", ""), "in": ("time", ""), "be": ("number", "time", "name", "color"), "set": ("number", "time", "name", "color", ""),
+        "work": ("name", ""), "in": ("time", ""), "be": ("number", "time", "name", "color"),
+        "set": ("number", "time", "name", "color", ""),
         "does": ("number", "time"), "name": ("name", ""), "by": ("name", ""), "move": ("time",),
     },
 }  # fmt: skip
@@ -395,7 +395,8 @@ def _is_the_role(c: Comparison, change: Change) -> bool:
 
 
 _HOLDER_ZH = re.compile(
-    rf"(?P<v>[\u3400-\u9fff]{{2,4}}?)(?P<r>(?:主管|负责|管理|维护|主持|领导|掌管|担任|教|带|(?:现)?是.*?(?:{lexicon.ROLES_ZH}))(?P<rest>.*))"
+    rf"(?P<v>[\u3400-\u9fff]{{2,4}}?)(?P<r>(?:主管|负责|管理|维护|主持|领导|掌管|担任|教|带|"
+    rf"(?:现)?是.*?(?:{lexicon.ROLES_ZH}))(?P<rest>.*))"
 )
 
 

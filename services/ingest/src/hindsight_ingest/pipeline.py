@@ -20,7 +20,7 @@ from hindsight_ingest.superseding import place_of
 from hindsight_ingest.versions import Versions, find_rule, is_twin
 
 # Where on the model's scale from unrelated to near-duplicate statements of one key begin to be compared; decision 0010.
-RELATED = 0.4
+RELATED = 0.6
 
 
 @dataclass(frozen=True, slots=True)

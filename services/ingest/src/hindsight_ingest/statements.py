@@ -1,5 +1,6 @@
-"""A statement taken apart without a parser: its words, the entities it names by number, who or what it is about, and what it says of it."""
+"""A statement taken apart without a parser: its words, the entities it names, its subject, and what it says of it."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -15,15 +16,18 @@ HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_CHARS = 400  # of a statement that is taken apart; what is longer tells more than one thing
 _MOVED = "moved|relocated|transferred|shifted"
 _CHANGED = (
-    "postponed|rescheduled|brought forward|pushed back|delayed|changed|switched|raised|increased|lowered|reduced|cut|updated|extended|set|"
+    "postponed|rescheduled|brought forward|pushed "
+    "back|delayed|changed|switched|raised|increased|lowered|reduced|cut|updated|extended|set|"
     "went up|went down|gone up|dropped|upgraded|rose|fell|grew"
 )
 _LATELY = "(?:has |have |is |are |was |were |been )*"
 _MONTH = "|".join(lexicon.MONTHS.split())
 _WEEKDAY = "|".join(lexicon.WEEKDAYS.split())
 _WHEN = (
-    rf"(?:(?:last|this) (?:week|month|year|night|spring|summer|autumn|fall|winter|{_WEEKDAY})|yesterday|today|a (?:week|month|year) ago|"
-    rf"(?:in|since|from|as of|effective|starting) (?:early |late |mid-?)?(?:\d{{4}}|{_MONTH}|spring|summer|autumn|winter|{_WEEKDAY})(?: \d{{1,4}})?)"
+    rf"(?:(?:last|this) (?:week|month|year|night|spring|summer|autumn|fall|winter|{_WEEKDAY})|yesterday|today|"
+    rf"a (?:week|month|year) ago|"
+    rf"(?:in|since|from|as of|effective|starting) (?:early |late |mid-?)?(?:\d{{4}}|{_MONTH}|spring|summer|autumn|"
+    rf"winter|{_WEEKDAY})(?: \d{{1,4}})?)"
 )
 _EN = [
     (relation, re.compile(pattern, re.IGNORECASE))
@@ -41,19 +45,22 @@ _EN = [
         ("set", r"(?P<s>[^:=]{1,60}?) ?(?:=|: |->|→) ?(?P<v>.+)"),
         (
             "in",
-            r"(?P<s>.+?) (?:is|are|stands?|sits?)(?: due| located| situated| kept| stored| scheduled| planned| parked)? (?:in|at|on|for) (?P<v>.+)",
+            r"(?P<s>.+?) (?:is|are|stands?|sits?)(?: due| located| situated| kept| stored| scheduled| planned|"
+            r" parked)? (?:in|at|on|for) (?P<v>.+)",
         ),
         ("be", r"(?P<s>.+?) (?:is|are) (?P<v>.+)"),
         (
             "does",
-            r"(?P<s>.+?) (?P<r>costs?|weighs?|measures?|takes?|lasts?|needs?|requires?|holds?|seats?|earns?|totals?|equals?|starts?|begins?|"
+            r"(?P<s>.+?) (?P<r>costs?|weighs?|measures?|takes?|lasts?|needs?|requires?|holds?|seats?|earns?|totals?|"
+            r"equals?|starts?|begins?|"
             r"ends?|opens?|closes?|expires?|departs?|arrives?|has|have) (?:(?:in|at|on|for|by) )?(?P<v>.+)",
         ),
     )
 ]
 _MOVED_ZH = "搬到 搬去 搬往 搬进 迁到 迁至 挪到 搬至"
 _CHANGED_ZH = (
-    "转到 调到 改成 改为 改到 改在 换成 换到 变成 变为 调整为 调整到 提高到 升到 涨到 降到 降低到 降为 增加到 增至 减到 减至 推迟到 延期到 延到 提前到 "
+    "转到 调到 改成 改为 改到 改在 换成 换到 变成 变为 调整为 调整到 提高到 升到 涨到 降到 降低到 降为 增加到 增至 "
+    "减到 减至 推迟到 延期到 延到 提前到 "
     "改叫 改名为 升级到 更新为 上调到 上调至 下调到 下调至 更换为 跳槽到 改用 换用 换为"
 )
 _ZH = [
@@ -61,7 +68,8 @@ _ZH = [
     for relation, pattern in (
         (
             "by",
-            r"(?P<s>.+?)(?:改由|换由|由)(?P<v>.+?)(?P<r>主管|负责|管理|维护|主持|领导|带队|带|掌管|担任|经营|承运|审批|保管|值班)",
+            r"(?P<s>.+?)(?:改由|换由|由)(?P<v>.+?)(?P<r>主管|负责|管理|维护|主持|领导|带队|带|掌管|担任|经营|承运|审批|"
+            r"保管|值班)",
         ),
         ("move", rf"(?P<s>.+?)(?:从(?P<f>.+?))?(?:{lexicon.alternatives(_MOVED_ZH)})(?P<v>.+)"),
         ("change", rf"(?P<s>.+?)(?:从(?P<f>.+?))?(?:{lexicon.alternatives(_CHANGED_ZH)})(?P<v>.+)"),
@@ -75,11 +83,15 @@ _ZH = [
 ]
 _AUXILIARY = frozenset(["do", "doe", "did", "has", "have", "had", "be", "been", "is", "are", "am", "being"])
 _ARTICLES = frozenset(["the", "a", "an", "that"])
-_WORD = re.compile(r"[#$€£¥]?-?\d+(?:[.,:/-]\d+)*%?|[A-Za-z]+(?:[-_]?\d[\w.-]*\w|\d)|[^\W\d_]+(?:-[^\W\d_]+)*|[\u3400-\u9fff]")
+_WORD = re.compile(
+    r"[#$€£¥]?-?\d+(?:[.,:/-]\d+)*%?|[A-Za-z]+(?:[-_]?\d[\w.-]*\w|\d)|[^\W\d_]+(?:-[^\W\d_]+)*|"
+    r"[\u3400-\u9fff]"
+)
 _CODE = re.compile(r"(?i)(?<![a-z])[a-z]+[-_]?\d[\w-]*|#\d+")
 _ZH_NAMED = re.compile(
     r"(?<!月)(?P<a>[\d一二两三四五六七八九十百]+(?:\.\d+)*)号(?=[\u3400-\u9fff])"
-    r"|(?:订单|工单|发票|房间|合同|单号|编号|包裹|车次|航班|批次|项目|任务|问题|服务器|机器|节点|店铺|仓库|班级|账号|设备|报销单)号?(?P<b>[\d一二两三四五六七八九十百]+)"
+    r"|(?:订单|工单|发票|房间|合同|单号|编号|包裹|车次|航班|批次|项目|任务|问题|服务器|机器|节点|店铺|仓库|班级|账号|"
+    r"设备|报销单)号?(?P<b>[\d一二两三四五六七八九十百]+)"
     r"|第(?P<c>[\d一二两三四五六七八九十百]+)(?=[章节批期版轮项条个])|(?P<d>\d+(?:\.\d+)+)版"
 )
 _HAN_DIGITS = {
@@ -88,10 +100,12 @@ _HAN_DIGITS = {
     for digit in digits
 }
 _CLOCK = re.compile(
-    r"(?i)\b\d{1,2}(?::\d\d)?\s?[ap]\.?m\b|\b\d{1,2}:\d\d\b|o'clock|\bnoon\b|\bmidnight\b|[\d一二两三四五六七八九十]+(?:点|时)(?!心)"
+    r"(?i)\b\d{1,2}(?::\d\d)?\s?[ap]\.?m\b|\b\d{1,2}:\d\d\b|o'clock|\bnoon\b|\bmidnight\b|"
+    r"[\d一二两三四五六七八九十]+(?:点|时)(?!心)"
 )
 _DATE = re.compile(
-    rf"(?i)\b\d{{4}}-\d\d?-\d\d?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b|[\d一二三四五六七八九十]+月[\d一二三四五六七八九十]+[日号]|[\d一二三四五六七八九十]+[日号]$"
+    rf"(?i)\b\d{{4}}-\d\d?-\d\d?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b|"
+    rf"[\d一二三四五六七八九十]+月[\d一二三四五六七八九十]+[日号]|[\d一二三四五六七八九十]+[日号]$"
 )
 _DAY = re.compile(rf"(?i)\b(?:{_WEEKDAY})\b|(?:周|星期|礼拜)[一二三四五六日天末]")
 _MONTH_ONLY = re.compile(rf"(?i)^(?:early |late |mid-)?(?:{_MONTH})$|^[\d一二三四五六七八九十]+月[初中底]?$")
@@ -188,7 +202,7 @@ def _named(text: str, raw: Sequence[str], is_chinese: bool) -> frozenset[str]:
     if is_chinese:
         for match in _ZH_NAMED.finditer(text):
             found.add(number_of(next(group for group in match.groups() if group)))
-    for before, number in zip(raw, raw[1:], strict=False):
+    for before, number in itertools.pairwise(raw):
         is_noun = before.isalpha() and before.lower() not in lexicon.BEFORE_AMOUNTS and not HAN.search(before)
         if number[0].isdigit() and is_noun:
             found.add(number)
