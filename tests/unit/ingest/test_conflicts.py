@@ -207,7 +207,25 @@ def test_a_key_that_names_no_subject_asks_for_likeness():
 
 
 @pytest.mark.parametrize(
-    "value", ["", ".", "。", "??", "🙂", "\u202e", "a" * 30_000, "是" * 5000, "not " * 90, "不" * 390, "1 " * 190, "=" * 300]
+    "value",
+    [
+        "",
+        ".",
+        "。",
+        "??",
+        "🙂",
+        "\u202e",
+        "a" * 30_000,
+        "是" * 5000,
+        "not " * 90,
+        "不" * 390,
+        "1 " * 190,
+        "=" * 300,
+        "is " * 130,
+        "从" * 390,
+        "moved from " * 36,
+        "由带" * 190,
+    ],
 )
 def test_any_text_is_judged_in_short_time(value: str):
     for other in ("Ada lives in Turin.", "小林住在绍兴。", value + "x"):

@@ -459,12 +459,9 @@ def _names_several(c: Comparison, change: Change) -> bool:
 
 
 def _change(c: Comparison) -> Change | None:
-    """The one part that differs, or None where the statements differ in more than one."""
-    a, b = (tuple(w for w in r.words if w not in _PASSED) for r in (c.a, c.b))
-    return _one_change(a, b) if len(a) == len(c.a.words) and len(b) == len(c.b.words) else None
-
-
-_PASSED = frozenset({"了"})
+    """The one part that differs, or None where the statements differ in more than one. 了 tells an event (bought three, bought
+    five), and events add up."""
+    return None if "了" in c.a.words or "了" in c.b.words else _one_change(c.a.words, c.b.words)
 
 
 @lru_cache(maxsize=8192)
