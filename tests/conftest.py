@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import psutil
@@ -174,10 +175,10 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
     from hindsight_recall import main as recall
 
     folder = socket_folder(tmp_path_factory)
-    common = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN, "assertion_public_key": ASSERTION_PUBLIC_KEY}
+    common: dict[str, Any] = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN}
+    common |= {"assertion_public_key": ASSERTION_PUBLIC_KEY, "record_token": SecretStr(RECORD_TOKEN)}
+    report_to: Any = {"ingest_address": f"unix:{folder}/ingest"}
     async with AsyncExitStack() as stack:
-        common |= {"record_token": SecretStr(RECORD_TOKEN)}
-        report_to = {"ingest_address": f"unix:{folder}/ingest"}
         opened = {
             "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, **common)),
             "recall": await recall.open_service(stack, RecallSettings(database_url=database.recall, **common, **report_to)),

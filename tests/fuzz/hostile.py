@@ -172,6 +172,8 @@ class Forge:
             return self.plausible(rng, field.message_type, 0.3 if name.startswith("google.protobuf") else 0.6)
         if field.name in PLAUSIBLE:
             return PLAUSIBLE[field.name](rng)
+        if field.name in ENDS and rng.random() < 0.8:  # two that exist are seldom met by chance
+            return (SOME_ID, SOME_ID, *self._known)[ENDS[field.name]]
         is_text = field.type == FieldDescriptor.TYPE_STRING
         if is_text and (field.name.endswith(("id", "_ids")) or field.name in ("derived_from", "page_token")):
             return rng.choice((*self._known, SOME_ID)) if rng.random() < 0.9 else ""
@@ -211,7 +213,24 @@ class Forge:
         return _wrap(rng.choice(INTEGERS), LIMITS.get(kind, 64), signed="UINT" not in _name(kind))
 
 
-ALWAYS = frozenset({"memory", "memories", "memory_id", "key", "value", "query", "texts", "role", "revision", "key_id"})
+ALWAYS = frozenset(
+    {
+        "memory",
+        "memories",
+        "memory_id",
+        "key",
+        "value",
+        "query",
+        "texts",
+        "role",
+        "revision",
+        "key_id",
+        "from_id",
+        "to_id",
+        "type",
+    }
+)
+ENDS = {"from_id": -2, "to_id": -1}
 PLAUSIBLE: dict[str, Callable[[random.Random], Any]] = {
     "agent_id": lambda r: r.choice(("", "ada", "bob")),
     "default_agent_id": lambda r: "",
@@ -223,6 +242,8 @@ PLAUSIBLE: dict[str, Callable[[random.Random], Any]] = {
     "scopes": lambda r: r.choice(("agent", "user:*", "user:42")),
     "key": lambda r: r.choice(("drink", "order status", "订单状态", "home city", "dr*")),
     "importance": lambda r: r.random(),
+    "type": lambda r: r.choice(("supports", "follows", "同一件事")),
+    "weight": lambda r: 1 - r.random(),
     "confidence": lambda r: 0.5 + r.random() / 2,
     "revision": lambda r: r.randrange(1, 4),
     "page_size": lambda r: r.choice((0, 1, 10)),

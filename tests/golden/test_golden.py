@@ -1,4 +1,4 @@
-"""The recall rules, case by case, each with its twin in the other language: what was written, what is asked, what must come back."""
+"""The recall rules, case by case, each with its twin in the other language: what is written, asked, and must come back."""
 
 from datetime import UTC, date, datetime, time
 from pathlib import Path
@@ -52,5 +52,5 @@ def test_every_rule_has_a_positive_a_negative_and_a_twin_in_the_other_language()
         assert twin["twin"] == case["name"]
         assert {case["lang"], twin["lang"]} == {"en", "zh"}
     for rule in {case["rule"] for case in CASES}:
-        of_rule = [case["name"] for case in CASES if case["rule"] == rule]
-        assert {f"-{sort}-{lang}" for sort in ("pos", "neg") for lang in ("en", "zh")} <= {n[n.rindex("-", 0, -3) :] for n in of_rule}
+        sorts = {tuple(case["name"].rsplit("-", 2)[1:]) for case in CASES if case["rule"] == rule}
+        assert sorts >= {(sort, lang) for sort in ("pos", "neg") for lang in ("en", "zh")}

@@ -125,7 +125,7 @@ async def test_an_embedder_that_fails_is_unavailable_and_not_our_fault(tmp_path)
     await server.start()
     async with open_embedder(f"unix:{tmp_path}/e", "") as embedder:
         with pytest.raises(DependencyUnavailable):
-            await embedder.embed(["x"], "query", model=Model("m", "1", 4, 4, 0.0, 1.0, 1.0))
+            await embedder.embed(["x"], "query", model=Model("m", "1", 4, 4, 0.0, 1.0, 1.0, 0.3))
     await server.stop(0)
 
 

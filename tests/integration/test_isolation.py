@@ -49,6 +49,10 @@ CALLS: dict[str, Callable[[Hindsight, str], Awaitable[Any]]] = {
     "update text": lambda c, i: c.update(i, {"value": "stolen"}),
     "forget": lambda c, i: c.forget(memory_id=i),
     "forget key": lambda c, i: c.forget(key="vault", scope="user:1"),
+    "relations": lambda c, i: _collect(c.list_relations(i)),
+    "conflicts": lambda c, i: _collect(c.list_conflicts()),
+    "relate": lambda c, i: c.relate((i, i[:-1] + ("0" if i[-1] != "0" else "1")), "follows"),
+    "unrelate": lambda c, i: c.unrelate((i, i[:-1] + ("0" if i[-1] != "0" else "1")), "follows"),
     "restore": lambda c, i: c.restore(i, 1),
     "derive": lambda c, i: c.write(NewMemory("copy", "Derived.", derived_from=[i])),
 }
@@ -133,7 +137,7 @@ async def test_missing_wrong_expired_and_revoked_keys_are_refused_alike(services
 
 
 async def test_a_read_only_key_cannot_change_and_a_write_only_key_cannot_read(services, owner: Owner):
-    changing = {"update", "update text", "forget", "forget key", "restore", "derive"}
+    changing = {"update", "update text", "forget", "forget key", "restore", "derive", "relate", "unrelate"}
     async with (
         await services.connect(NewKey(tenant="victim", default_agent_id="ada", rights=["read"])) as reading,
         await services.connect(NewKey(tenant="victim", default_agent_id="ada", rights=["write"])) as writing,

@@ -38,7 +38,6 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "time": (reader.WITHIN, (*SELECTION, NOW, NOW + timedelta(days=1), 30), "recall", {"memories_by_time"}),
     "hop": (reader.HOP, (*SELECTION, UUID(int=0), [], 3, 10, 20), "recall", {"memories_by_word"}),
     "select": (reader.SELECT, (*SELECTION, [UUID(int=0)]), "recall", {"memories_current"}),
-    "relations": (reader.RELATIONS, (1, [UUID(int=0)], 60), "recall", {"memory_relations_pkey", "memory_relations_back"}),
     "receipt": (reader.RECEIPT, (1, UUID(int=0)), "recall", {"receipts_pkey"}),
     "tags": (
         reader.PAGE_NEWEST,
@@ -46,7 +45,20 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
         "recall",
         {"memories_by_tag"},
     ),
-    "duplicates": (writer.NEIGHBOURS, (1, "agent", "key 7", 1, VECTOR, 0.95, 20), "ingest", {"memories_by_key"}),
+    "relations": (reader.RELATIONS, (1, [UUID(int=0)], 20), "recall", {"memory_relations_back"}),
+    "relations of one": (
+        reader.RELATIONS_OF,
+        (1, UUID(int=0), UUID(int=0), "", UUID(int=0), 20),
+        "recall",
+        {"memory_relations_back"},
+    ),
+    "conflicts": (reader.CONFLICTS, (1, ["agent"], [], None, 20), "recall", {"conflicts_pkey"}),
+    "duplicates": (
+        writer.NEIGHBOURS,
+        (1, "agent", "key 7", 1, VECTOR, 0.83, 20, datetime.now(UTC)),
+        "ingest",
+        {"memories_by_key"},
+    ),
     "request": (writer.FIND_REQUEST, (1, "k", "r"), "ingest", {"requests_pkey"}),
     "current": (writer.CURRENT, (1, [UUID(int=0)]), "ingest", {"memories_current", "memories_pkey"}),
 }
@@ -77,8 +89,12 @@ async def filled(services, client: Hindsight) -> Any:
         FROM memories AS m, (SELECT embedding FROM embeddings LIMIT 1) AS e ON CONFLICT DO NOTHING""")
     await owner.execute("""INSERT INTO requests (bank_id, principal, request_id, tenant_id, content_hash, outcome)
         SELECT bank_id, 'k', n::text, tenant_id, '', '{}' FROM agents, generate_series(1, 5) AS n""")
-    await owner.execute("""INSERT INTO memory_relations (bank_id, from_id, type, to_id, tenant_id, principal)
-        SELECT bank_id, gen_random_uuid(), 'follows', gen_random_uuid(), tenant_id, 'k' FROM agents, generate_series(1, 5)""")
+    await owner.execute("""INSERT INTO memory_relations (bank_id, tenant_id, from_id, type, to_id, principal)
+        SELECT bank_id, tenant_id, memory_id, 'follows', gen_random_uuid(), 'k' FROM memories""")
+    await owner.execute("""INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kept_id, rule, scope, kind, key, trigger,
+            value, source, session_id, confidence, valid_from, principal, at)
+        SELECT bank_id, tenant_id, gen_random_uuid(), memory_id, 'value', scope, kind, key, '', '', source, '', 1,
+            valid_from, 'k', valid_from FROM memories""")
     await owner.execute("""INSERT INTO receipts (bank_id, receipt_id, tenant_id, principal, at, query, document)
         SELECT bank_id, gen_random_uuid(), tenant_id, 'k', now(), '', '' FROM agents, generate_series(1, 5)""")
     await owner.execute("RESET ROLE; ANALYZE")

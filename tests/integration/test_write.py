@@ -26,7 +26,7 @@ async def test_an_identical_write_makes_no_revision(client: Hindsight):
 @pytest.mark.parametrize(
     "other",
     [
-        replace(MEMORY, value="Ada no longer likes green tea."),
+        replace(MEMORY, value="Ada likes black tea."),
         replace(MEMORY, value="Bob likes green tea."),
         replace(MEMORY, scope="user:43"),
         replace(MEMORY, key="beverage"),

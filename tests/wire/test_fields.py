@@ -15,6 +15,7 @@ from hindsight_memory.errors import to_error
 FILES = (ingest_pb2, admin_pb2, recall_pb2, embedding_pb2, record_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
+OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
 TIME, LATE, NO_TIME = "2026-01-02T00:00:00Z", "9999-12-31T23:59:59.999999999Z", {"seconds": 1 << 60}
 MEMORY = {"key": "k", "value": "v"}
 RECALL = {"tenantId": 1, "bankId": 1, "receiptId": ID, "principal": "k", "at": TIME, "query": "q"}
@@ -33,6 +34,8 @@ VALID: dict[str, dict[str, Any]] = {
     "Update": {"agentId": "ada", "memoryId": ID, "key": "k"},
     "Forget": {"agentId": "ada", "memoryId": ID},
     "Restore": {"agentId": "ada", "memoryId": ID, "revision": 1},
+    "Relate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
+    "Unrelate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
     "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
     "CreateKey": {"name": "n"},
     "ListKeys": {},
@@ -43,7 +46,9 @@ VALID: dict[str, dict[str, Any]] = {
     "Get": {"agentId": "ada", "memoryId": ID},
     "List": {"agentId": "ada"},
     "ListRevisions": {"agentId": "ada", "memoryId": ID},
-    **dict.fromkeys(("GetReceipt", "Replay", "RecallAsOfThen"), {"agentId": "ada", "receiptId": ID}),
+    **{method: {"agentId": "ada", "receiptId": ID} for method in ("GetReceipt", "Replay", "RecallAsOfThen")},
+    "ListRelations": {"agentId": "ada", "memoryId": ID},
+    "ListConflicts": {"agentId": "ada"},
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
     "DescribeModel": {},
     "Record": {"recalls": [RECALL]},
@@ -90,6 +95,7 @@ BAD_FILTER: dict[str, Any] = {
 AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
+BAD_RELATION = {"fromId": ["", "x", ID], "toId": ["x", ID], "type": ["", " ", NUL, "x" * 33]}
 BAD: dict[str, dict[str, Any]] = {
     "Write": REQUEST | AGENT | {f"memory.{f}": v for f, v in BAD_MEMORY.items()},
     "WriteBatch": REQUEST | AGENT | {"memories": [[], [MEMORY] * 257]},
@@ -103,6 +109,8 @@ BAD: dict[str, dict[str, Any]] = {
     | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
     "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
     "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
+    "Relate": REQUEST | AGENT | BAD_RELATION | {"weight": [0, -0.1, 1.1, "NaN", "Infinity"]},
+    "Unrelate": REQUEST | AGENT | BAD_RELATION,
     "Observe": REQUEST
     | AGENT
     | {
@@ -142,6 +150,8 @@ BAD: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("GetReceipt", "Replay", "RecallAsOfThen"), AGENT | {"receiptId": ["", "x"]}),
     "Get": AGENT | {"memoryId": ["", "x"]},
     "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
+    "ListRelations": AGENT | {"memoryId": ["", "x"]} | PAGE | {"pageToken": ["x", f"{ID}:x:t", f"{ID}:{ID}:{NUL}"]},
+    "ListConflicts": AGENT | PAGE,
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
     "DescribeModel": {},

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 import pytest
 from hindsight_recall.lifecycle import LEAST, importance_of
@@ -14,7 +15,7 @@ def kept(age_days: float, use: Use | None = None, **fields) -> Kept:
     """A memory that began to hold so many days ago."""
     since = NOW - timedelta(days=age_days)
     memory = Memory(
-        memory_id=None, revision=1, scope="agent", kind="fact", key="k", trigger="", value="v", tags=(), importance=0.5,
+        memory_id=UUID(int=1), revision=1, scope="agent", kind="fact", key="k", trigger="", value="v", tags=(), importance=0.5,
         confidence=0.8, source="user", session_id="", turn=None, principal="p", trust=1.0, metadata={}, is_core=False,
         status="active", derived_from=(), valid_from=since, valid_to=None, known_from=NOW, known_to=None, created_at=NOW,
         expires_at=None,

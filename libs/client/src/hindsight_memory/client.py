@@ -25,6 +25,7 @@ from hindsight_memory import wire
 from hindsight_memory.errors import to_error
 from hindsight_memory.types import (
     Answer,
+    Conflict,
     Considered,
     Filter,
     ForgetMode,
@@ -35,6 +36,7 @@ from hindsight_memory.types import (
     NewMemory,
     Observed,
     Receipt,
+    Relation,
     Status,
     ThenAndNow,
     Turn,
@@ -173,6 +175,28 @@ class Hindsight:
         wire.fill(request, self._identity(agent_id, request_id))
         return wire.to_result((await self._call(self._ingest.Restore, request)).result)
 
+    async def relate(
+        self,
+        ends: tuple[str, str],
+        relation_type: str,
+        *,
+        weight: float | None = None,
+        agent_id: str = "",
+        request_id: str = "",
+    ) -> float:
+        """State a relation from one memory to another (their ids), or change its weight; the weight."""
+        request = ingest_pb2.RelateRequest()
+        fields = {"from_id": ends[0], "to_id": ends[1], "type": relation_type, "weight": weight}
+        wire.fill(request, fields | self._identity(agent_id, request_id))
+        return (await self._call(self._ingest.Relate, request)).weight
+
+    async def unrelate(self, ends: tuple[str, str], relation_type: str, *, agent_id: str = "", request_id: str = "") -> bool:
+        """Take a relation from one memory to another back; whether there was one."""
+        request = ingest_pb2.UnrelateRequest()
+        fields = {"from_id": ends[0], "to_id": ends[1], "type": relation_type}
+        wire.fill(request, fields | self._identity(agent_id, request_id))
+        return (await self._call(self._ingest.Unrelate, request)).removed
+
     async def observe(
         self,
         session_id: str,
@@ -266,6 +290,20 @@ class Hindsight:
         async for page in self._pages(self._recall.ListRevisions, request):
             for memory in page.revisions:
                 yield wire.to_memory(memory)
+
+    async def list_relations(self, memory_id: str, *, agent_id: str = "") -> AsyncIterator[Relation]:
+        """Every relation from or to a memory."""
+        request = recall_pb2.ListRelationsRequest(agent_id=agent_id or self._agent_id, memory_id=memory_id)
+        async for page in self._pages(self._recall.ListRelations, request):
+            for relation in page.relations:
+                yield wire.to_relation(relation)
+
+    async def list_conflicts(self, *, agent_id: str = "") -> AsyncIterator[Conflict]:
+        """Every statement that was refused because it contradicts a memory, newest first."""
+        request = recall_pb2.ListConflictsRequest(agent_id=agent_id or self._agent_id)
+        async for page in self._pages(self._recall.ListConflicts, request):
+            for conflict in page.conflicts:
+                yield wire.to_conflict(conflict)
 
     async def create_key(self, key: NewKey, *, request_id: str = "") -> tuple[Key, str]:
         """Make a key; the key and its secret, which is told only here."""

@@ -95,6 +95,38 @@ class WriteResult:
     field: str
     detail: str
     adjustments: tuple[Adjustment, ...]
+    superseded_ids: tuple[str, ...] = ()  # the older statements it took the place of
+    superseded_by_id: str = ""  # the later statement that had already taken its place
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed, weighted edge between two memories."""
+
+    from_id: str
+    to_id: str
+    type: str
+    weight: float
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A statement that was refused because it contradicts a memory that was kept."""
+
+    id: str
+    kept_id: str
+    rule: str
+    scope: str
+    kind: Kind
+    key: str
+    query: str
+    value: str
+    source: Source
+    confidence: float
+    valid_from: datetime
+    principal: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

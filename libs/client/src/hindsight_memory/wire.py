@@ -15,6 +15,7 @@ from hindsight_memory.types import (
     Adjustment,
     Answer,
     ChannelAccount,
+    Conflict,
     Considered,
     Contribution,
     Difference,
@@ -26,6 +27,7 @@ from hindsight_memory.types import (
     NewKey,
     NewMemory,
     Receipt,
+    Relation,
     Source,
     ThenAndNow,
     Turn,
@@ -139,6 +141,12 @@ def from_new_key(key: NewKey) -> admin_pb2.CreateKeyRequest:
     return fill(admin_pb2.CreateKeyRequest(), fields)
 
 
+def to_source(s: memory_pb2.Source) -> Source:
+    """A source."""
+    kind = short("SOURCE_KIND", s.kind, memory_pb2.SourceKind)
+    return Source(kind, s.session_id, s.turn if s.HasField("turn") else None)
+
+
 def to_memory(m: memory_pb2.Memory) -> Memory:
     """A memory."""
     return Memory(
@@ -152,11 +160,7 @@ def to_memory(m: memory_pb2.Memory) -> Memory:
         tags=tuple(m.tags),
         importance=m.importance,
         confidence=m.confidence,
-        source=Source(
-            short("SOURCE_KIND", m.source.kind, memory_pb2.SourceKind),
-            m.source.session_id,
-            m.source.turn if m.source.HasField("turn") else None,
-        ),
+        source=to_source(m.source),
         metadata=to_json(m.metadata),
         is_core=m.is_core,
         status=short("STATUS", m.status, memory_pb2.Status),
@@ -217,7 +221,33 @@ def to_result(r: ingest_pb2.WriteResult) -> WriteResult:
     reason = error_reason_pb2.ErrorReason.Name(r.reason).removeprefix("ERROR_REASON_") if r.reason else ""
     adjustments = tuple(Adjustment(a.field, a.asked, a.stored) for a in r.adjustments)
     outcome = short("OUTCOME", r.outcome, ingest_pb2.Outcome)
-    return WriteResult(outcome, r.memory_id, r.revision, reason, r.field, r.detail, adjustments)
+    return WriteResult(
+        outcome, r.memory_id, r.revision, reason, r.field, r.detail, adjustments, tuple(r.superseded_ids), r.superseded_by_id
+    )
+
+
+def to_relation(r: recall_pb2.Relation) -> Relation:
+    """A relation."""
+    return Relation(r.from_id, r.to_id, r.type, r.weight, r.created_at.ToDatetime(tzinfo=UTC))
+
+
+def to_conflict(c: recall_pb2.Conflict) -> Conflict:
+    """A conflict record."""
+    return Conflict(
+        id=c.id,
+        kept_id=c.kept_id,
+        rule=c.rule,
+        scope=c.scope,
+        kind=short("KIND", c.kind, memory_pb2.Kind),
+        key=c.key,
+        query=c.query,
+        value=c.value,
+        source=to_source(c.source),
+        confidence=c.confidence,
+        valid_from=c.valid_from.ToDatetime(tzinfo=UTC),
+        principal=c.principal,
+        at=c.at.ToDatetime(tzinfo=UTC),
+    )
 
 
 def to_answer(response: recall_pb2.RecallResponse) -> Answer:

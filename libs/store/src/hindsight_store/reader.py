@@ -12,12 +12,14 @@ from pgvector import HalfVector
 
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.records import (
+    Conflict,
     Features,
     Found,
     Generation,
     Kept,
     Memory,
     Relation,
+    RelationSeen,
     Selection,
     Use,
     Vector,
@@ -144,9 +146,6 @@ HOP = f"""WITH origin AS MATERIALIZED (
     FROM sharing AS s JOIN rarest AS r USING (lexeme) WHERE s.memory_id <> $20
     GROUP BY s.memory_id ORDER BY count(*) DESC, min(r.frequency), s.memory_id LIMIT $23"""
 
-RELATIONS = """SELECT r.from_id, r.type, r.to_id, r.weight FROM memory_relations AS r
-    WHERE r.bank_id = $1 AND (r.from_id = ANY ($2) OR r.to_id = ANY ($2)) ORDER BY r.weight DESC, r.from_id, r.to_id LIMIT $3"""
-
 RECEIPT = "SELECT principal, document FROM receipts WHERE bank_id = $1 AND receipt_id = $2"
 
 
@@ -157,6 +156,33 @@ class Rarity:
     terms: int
     most: int
 
+
+# Each direction by itself, so that each uses its index; UNION drops what is found from both ends.
+RELATIONS = """SELECT from_id, type, to_id, weight FROM (
+        SELECT from_id, type, to_id, weight FROM memory_relations WHERE bank_id = $1 AND from_id = ANY ($2)
+        UNION
+        SELECT from_id, type, to_id, weight FROM memory_relations WHERE bank_id = $1 AND to_id = ANY ($2)
+    ) AS edges ORDER BY weight DESC, from_id, type, to_id LIMIT $3"""
+
+RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.scope AS other_scope
+    FROM (
+        SELECT from_id, type, to_id, weight, created_at, to_id AS other_id FROM memory_relations
+        WHERE bank_id = $1 AND from_id = $2
+        UNION ALL
+        SELECT from_id, type, to_id, weight, created_at, from_id AS other_id FROM memory_relations
+        WHERE bank_id = $1 AND to_id = $2
+    ) AS r JOIN memories AS m ON m.bank_id = $1 AND m.memory_id = r.other_id AND m.known_to IS NULL
+        AND m.status NOT IN ('deleted', 'pending_review')
+    WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) ORDER BY r.from_id, r.type, r.to_id LIMIT $6"""
+
+# $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all.
+CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id,
+        c.turn, c.confidence, c.valid_from, c.principal, c.at
+    FROM conflicts AS c
+    WHERE c.bank_id = $1 AND ($4::uuid IS NULL OR c.conflict_id < $4)
+        AND ($2::text[] IS NULL OR c.scope = ANY ($2)
+            OR EXISTS (SELECT 1 FROM unnest($3::text[]) AS p(beginning) WHERE starts_with(c.scope, p.beginning)))
+    ORDER BY c.conflict_id DESC LIMIT $5"""
 
 MIN_ID = UUID(int=0)
 DEFAULT_TENANT = "default"
@@ -276,15 +302,32 @@ class Reader:
         rows = await self._connection.fetch(HOP, *_selection(bank_id, selection), *arguments)
         return [Found(row["memory_id"], len(row["terms"]) / row["followed"]) for row in rows]
 
-    async def relations(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[Relation]:
-        """Relations with either end among some memories, strongest first."""
-        rows = await self._connection.fetch(RELATIONS, bank_id, memory_ids, limit)
-        return [Relation(**row) for row in rows]
-
     async def receipt(self, bank_id: int, receipt_id: UUID) -> tuple[str, bytes] | None:
         """Whose recall a receipt accounts for (its principal), and its document; or None."""
         row = await self._connection.fetchrow(RECEIPT, bank_id, receipt_id)
         return (row["principal"], row["document"]) if row else None
+
+    async def relations(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[Relation]:
+        """Relations with either end among some memories, the strongest first, ties by from, type, to."""
+        rows = await self._connection.fetch(RELATIONS, bank_id, memory_ids, limit)
+        return [Relation(**row) for row in rows]
+
+    async def relations_of(self, bank_id: int, memory_id: UUID, *, after: Relation | None, limit: int) -> list[RelationSeen]:
+        """Relations of one memory in both directions, by from, type, to, after one of them. What is deleted or waits for
+        review is no other end."""
+        start = (after.from_id, after.type, after.to_id) if after else (MIN_ID, "", MIN_ID)
+        rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, limit)
+        return [
+            RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"], r["other_scope"])
+            for r in rows
+        ]
+
+    async def conflicts(self, bank_id: int, scopes: Sequence[str] | None, *, before: UUID | None, limit: int) -> list[Conflict]:
+        """Conflict records of some scopes (a trailing "*" is a prefix; None: all), newest first, before an id."""
+        exact = None if scopes is None else [s for s in scopes if not s.endswith("*")]
+        prefixes = None if scopes is None else [s[:-1] for s in scopes if s.endswith("*")]
+        rows = await self._connection.fetch(CONFLICTS, bank_id, exact, prefixes, before, limit)
+        return [Conflict(**row) for row in rows]
 
     async def features(
         self,

@@ -80,6 +80,46 @@ class Generation:
 
 
 @dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed, weighted edge between two memories."""
+
+    from_id: UUID
+    type: str
+    to_id: UUID
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSeen:
+    """A relation from or to one memory, with what is needed to show it: since when, and the other end's scope."""
+
+    relation: Relation
+    created_at: datetime
+    other_scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A statement that was refused because it contradicts a memory that was kept. Field for field a row of `conflicts`."""
+
+    conflict_id: UUID
+    kept_id: UUID
+    rule: str
+    scope: str
+    kind: str
+    key: str
+    trigger: str
+    value: str
+    source: str
+    session_id: str
+    turn: int | None
+    confidence: float
+    valid_from: datetime
+    principal: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Selection:
     """Which memories to look at; None and empty mean any. Ranges are half-open."""
 
@@ -100,16 +140,6 @@ class Selection:
     created_since: datetime | None = None
     created_until: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """A typed, weighted edge between two memories of a bank."""
-
-    from_id: UUID
-    type: str
-    to_id: UUID
-    weight: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pgvector import HalfVector
 from hindsight_store import jobs, receipts
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, to_memory
-from hindsight_store.records import Embedded, Generation, Memory, Vector
+from hindsight_store.records import Conflict, Embedded, Generation, Memory, Relation, Vector
 from hindsight_store.turns import TurnWriter
 from hindsight_store.words import length, terms, to_tsvector
 
@@ -28,12 +28,14 @@ FIND_REQUEST = """SELECT request_id, content_hash, outcome FROM requests
 RECORD_REQUEST = """INSERT INTO requests (bank_id, principal, request_id, tenant_id, content_hash, outcome)
     VALUES ($1, $2, $3, $4, $5, $6)"""
 
+# What is near may be in force, or have been at $8: history can be written out of order.
 NEIGHBOURS = f"""SELECT {COLUMNS}, -(e.embedding <#> $5) AS cosine
     FROM memories AS m JOIN embeddings AS e
         ON e.bank_id = m.bank_id AND e.memory_id = m.memory_id AND e.revision = m.revision
         AND e.generation = $4 AND e.channel = 'content'
-    WHERE m.bank_id = $1 AND m.scope = $2 AND m.key = $3 AND m.known_to IS NULL AND m.status IN ('active', 'archived')
-        AND m.valid_to IS NULL AND -(e.embedding <#> $5) >= $6
+    WHERE m.bank_id = $1 AND m.scope = $2 AND m.key = $3 AND m.known_to IS NULL
+        AND m.status IN ('active', 'archived', 'superseded') AND (m.valid_to IS NULL OR m.valid_to > $8)
+        AND -(e.embedding <#> $5) >= $6
     ORDER BY cosine DESC, m.memory_id LIMIT $7"""
 
 # No row locks: who changes memories holds their advisory locks. FOR UPDATE would also lose a row that somebody else replaces
@@ -62,6 +64,20 @@ INSERT_EMBEDDING = """INSERT INTO embeddings (bank_id, generation, channel, memo
 COPY_EMBEDDINGS = """INSERT INTO embeddings (bank_id, generation, channel, memory_id, revision, tenant_id, embedding)
     SELECT bank_id, generation, channel, memory_id, $4, tenant_id, embedding
     FROM embeddings WHERE bank_id = $1 AND memory_id = $2 AND revision = $3"""
+
+RELATE = """INSERT INTO memory_relations (bank_id, tenant_id, from_id, type, to_id, weight, principal, created_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (bank_id, from_id, type, to_id) DO UPDATE SET weight = excluded.weight, principal = excluded.principal"""
+
+UNRELATE = "DELETE FROM memory_relations WHERE bank_id = $1 AND from_id = $2 AND type = $3 AND to_id = $4"
+
+REMOVE_RELATIONS = "DELETE FROM memory_relations WHERE bank_id = $1 AND (from_id = ANY ($2) OR to_id = ANY ($2))"
+
+REMOVE_SUPERSEDING = "DELETE FROM memory_relations WHERE bank_id = $1 AND to_id = $2 AND type = 'supersedes'"
+
+INSERT_CONFLICT = """INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kept_id, rule, scope, kind, key, trigger, value,
+        source, session_id, turn, confidence, valid_from, principal, at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"""
 
 CREATE_GENERATION = """INSERT INTO generations (model_id, model_revision, dimension, window_tokens, state)
     VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING"""
@@ -113,11 +129,12 @@ class Writer(Reader):
         )
 
     async def neighbours(
-        self, bank_id: int, scope: str, key: str, query: tuple[int, Vector], *, min_cosine: float, limit: int = 20
+        self, bank_id: int, place: tuple[str, str], query: tuple[int, Vector], *, min_cosine: float, at: datetime, limit: int = 20
     ) -> list[tuple[Memory, float]]:
-        """Current memories of a scope and key whose content is near, with the cosine, nearest first."""
+        """Memories of a (scope, key) whose content is near and which hold at a moment or later, with the cosine, nearest
+        first."""
         generation, embedding = query
-        rows = await self._connection.fetch(NEIGHBOURS, bank_id, scope, key, generation, HalfVector(embedding), min_cosine, limit)
+        rows = await self._connection.fetch(NEIGHBOURS, bank_id, *place, generation, HalfVector(embedding), min_cosine, limit, at)
         return [(to_memory(row), row["cosine"]) for row in rows]
 
     async def current(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, Memory]:
@@ -156,6 +173,37 @@ class Writer(Reader):
         """Give revisions the embeddings of an earlier revision of the same text."""
         rows = [(bank_id, memory.memory_id, earlier, memory.revision) for memory, earlier in copies]
         await self._repeat(COPY_EMBEDDINGS, rows)
+
+    async def relate(self, bank_id: int, relations: Sequence[Relation], principal: str, at: datetime) -> None:
+        """Add relations; one that is there gets the new weight."""
+        rows = [(bank_id, self._tenant_id, r.from_id, r.type, r.to_id, r.weight, principal, at) for r in relations]
+        await self._repeat(RELATE, rows)
+
+    async def unrelate(self, bank_id: int, from_id: UUID, relation_type: str, to_id: UUID) -> bool:
+        """Remove a relation; False where there was none."""
+        return await self._connection.execute(UNRELATE, bank_id, from_id, relation_type, to_id) != "DELETE 0"
+
+    async def remove_relations(self, bank_id: int, memory_ids: Sequence[UUID]) -> None:
+        """Remove every relation with either end among some memories."""
+        if memory_ids:
+            await self._connection.execute(REMOVE_RELATIONS, bank_id, memory_ids)
+
+    async def remove_superseding(self, bank_id: int, memory_id: UUID) -> None:
+        """Remove the relations that say that something took a memory's place."""
+        await self._connection.execute(REMOVE_SUPERSEDING, bank_id, memory_id)
+
+    async def insert_conflicts(self, bank_id: int, conflicts: Sequence[Conflict]) -> None:
+        """Keep records of refused statements."""
+        await self._repeat(
+            INSERT_CONFLICT,
+            [
+                (
+                    *(bank_id, self._tenant_id, c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value),
+                    *(c.source, c.session_id, c.turn, c.confidence, c.valid_from, c.principal, c.at),
+                )
+                for c in conflicts
+            ],
+        )
 
     async def _repeat(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         if len(rows) == 1:

@@ -52,7 +52,7 @@ class Adjustment(_message.Message):
     def __init__(self, field: _Optional[str] = ..., asked: _Optional[float] = ..., stored: _Optional[float] = ...) -> None: ...
 
 class WriteResult(_message.Message):
-    __slots__ = ("outcome", "memory_id", "revision", "reason", "field", "detail", "adjustments")
+    __slots__ = ("outcome", "memory_id", "revision", "reason", "field", "detail", "adjustments", "superseded_ids", "superseded_by_id")
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +60,8 @@ class WriteResult(_message.Message):
     FIELD_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     ADJUSTMENTS_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_IDS_FIELD_NUMBER: _ClassVar[int]
+    SUPERSEDED_BY_ID_FIELD_NUMBER: _ClassVar[int]
     outcome: Outcome
     memory_id: str
     revision: int
@@ -67,7 +69,9 @@ class WriteResult(_message.Message):
     field: str
     detail: str
     adjustments: _containers.RepeatedCompositeFieldContainer[Adjustment]
-    def __init__(self, outcome: _Optional[_Union[Outcome, str]] = ..., memory_id: _Optional[str] = ..., revision: _Optional[int] = ..., reason: _Optional[_Union[_error_reason_pb2.ErrorReason, str]] = ..., field: _Optional[str] = ..., detail: _Optional[str] = ..., adjustments: _Optional[_Iterable[_Union[Adjustment, _Mapping]]] = ...) -> None: ...
+    superseded_ids: _containers.RepeatedScalarFieldContainer[str]
+    superseded_by_id: str
+    def __init__(self, outcome: _Optional[_Union[Outcome, str]] = ..., memory_id: _Optional[str] = ..., revision: _Optional[int] = ..., reason: _Optional[_Union[_error_reason_pb2.ErrorReason, str]] = ..., field: _Optional[str] = ..., detail: _Optional[str] = ..., adjustments: _Optional[_Iterable[_Union[Adjustment, _Mapping]]] = ..., superseded_ids: _Optional[_Iterable[str]] = ..., superseded_by_id: _Optional[str] = ...) -> None: ...
 
 class WriteRequest(_message.Message):
     __slots__ = ("request_id", "agent_id", "memory")
@@ -186,6 +190,48 @@ class RestoreResponse(_message.Message):
     RESULT_FIELD_NUMBER: _ClassVar[int]
     result: WriteResult
     def __init__(self, result: _Optional[_Union[WriteResult, _Mapping]] = ...) -> None: ...
+
+class RelateRequest(_message.Message):
+    __slots__ = ("request_id", "agent_id", "from_id", "to_id", "type", "weight")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    agent_id: str
+    from_id: str
+    to_id: str
+    type: str
+    weight: float
+    def __init__(self, request_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., from_id: _Optional[str] = ..., to_id: _Optional[str] = ..., type: _Optional[str] = ..., weight: _Optional[float] = ...) -> None: ...
+
+class RelateResponse(_message.Message):
+    __slots__ = ("weight",)
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    weight: float
+    def __init__(self, weight: _Optional[float] = ...) -> None: ...
+
+class UnrelateRequest(_message.Message):
+    __slots__ = ("request_id", "agent_id", "from_id", "to_id", "type")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    agent_id: str
+    from_id: str
+    to_id: str
+    type: str
+    def __init__(self, request_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., from_id: _Optional[str] = ..., to_id: _Optional[str] = ..., type: _Optional[str] = ...) -> None: ...
+
+class UnrelateResponse(_message.Message):
+    __slots__ = ("removed",)
+    REMOVED_FIELD_NUMBER: _ClassVar[int]
+    removed: bool
+    def __init__(self, removed: _Optional[bool] = ...) -> None: ...
 
 class ObserveRequest(_message.Message):
     __slots__ = ("request_id", "agent_id", "session_id", "scope", "turns", "first_turn")

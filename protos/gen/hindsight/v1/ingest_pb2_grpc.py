@@ -60,6 +60,16 @@ class IngestServiceStub:
                 request_serializer=hindsight_dot_v1_dot_ingest__pb2.RestoreRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_ingest__pb2.RestoreResponse.FromString,
                 _registered_method=True)
+        self.Relate = channel.unary_unary(
+                '/hindsight.v1.IngestService/Relate',
+                request_serializer=hindsight_dot_v1_dot_ingest__pb2.RelateRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_ingest__pb2.RelateResponse.FromString,
+                _registered_method=True)
+        self.Unrelate = channel.unary_unary(
+                '/hindsight.v1.IngestService/Unrelate',
+                request_serializer=hindsight_dot_v1_dot_ingest__pb2.UnrelateRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_ingest__pb2.UnrelateResponse.FromString,
+                _registered_method=True)
         self.Observe = channel.unary_unary(
                 '/hindsight.v1.IngestService/Observe',
                 request_serializer=hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.SerializeToString,
@@ -106,6 +116,20 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Relate(self, request, context):
+        """State a relation between two memories, or change its weight.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Unrelate(self, request, context):
+        """Take a relation back.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Observe(self, request, context):
         """Keep turns of a session as evidence. They are found by words at once, by meaning soon after.
         """
@@ -140,6 +164,16 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.Restore,
                     request_deserializer=hindsight_dot_v1_dot_ingest__pb2.RestoreRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_ingest__pb2.RestoreResponse.SerializeToString,
+            ),
+            'Relate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Relate,
+                    request_deserializer=hindsight_dot_v1_dot_ingest__pb2.RelateRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_ingest__pb2.RelateResponse.SerializeToString,
+            ),
+            'Unrelate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Unrelate,
+                    request_deserializer=hindsight_dot_v1_dot_ingest__pb2.UnrelateRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_ingest__pb2.UnrelateResponse.SerializeToString,
             ),
             'Observe': grpc.unary_unary_rpc_method_handler(
                     servicer.Observe,
@@ -283,6 +317,60 @@ class IngestService:
             '/hindsight.v1.IngestService/Restore',
             hindsight_dot_v1_dot_ingest__pb2.RestoreRequest.SerializeToString,
             hindsight_dot_v1_dot_ingest__pb2.RestoreResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Relate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.IngestService/Relate',
+            hindsight_dot_v1_dot_ingest__pb2.RelateRequest.SerializeToString,
+            hindsight_dot_v1_dot_ingest__pb2.RelateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Unrelate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.IngestService/Unrelate',
+            hindsight_dot_v1_dot_ingest__pb2.UnrelateRequest.SerializeToString,
+            hindsight_dot_v1_dot_ingest__pb2.UnrelateResponse.FromString,
             options,
             channel_credentials,
             insecure,

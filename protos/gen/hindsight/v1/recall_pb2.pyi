@@ -344,3 +344,85 @@ class RecallAsOfThenResponse(_message.Message):
     hits_now: _containers.RepeatedCompositeFieldContainer[Hit]
     differences: _containers.RepeatedCompositeFieldContainer[Difference]
     def __init__(self, hits_then: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., hits_now: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., differences: _Optional[_Iterable[_Union[Difference, _Mapping]]] = ...) -> None: ...
+
+class ListRelationsRequest(_message.Message):
+    __slots__ = ("agent_id", "memory_id", "page_size", "page_token")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    memory_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, agent_id: _Optional[str] = ..., memory_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class Relation(_message.Message):
+    __slots__ = ("from_id", "to_id", "type", "weight", "created_at")
+    FROM_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    from_id: str
+    to_id: str
+    type: str
+    weight: float
+    created_at: _timestamp_pb2.Timestamp
+    def __init__(self, from_id: _Optional[str] = ..., to_id: _Optional[str] = ..., type: _Optional[str] = ..., weight: _Optional[float] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListRelationsResponse(_message.Message):
+    __slots__ = ("relations", "next_page_token")
+    RELATIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    relations: _containers.RepeatedCompositeFieldContainer[Relation]
+    next_page_token: str
+    def __init__(self, relations: _Optional[_Iterable[_Union[Relation, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ListConflictsRequest(_message.Message):
+    __slots__ = ("agent_id", "page_size", "page_token")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, agent_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class Conflict(_message.Message):
+    __slots__ = ("id", "kept_id", "rule", "scope", "kind", "key", "query", "value", "source", "confidence", "valid_from", "principal", "at")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KEPT_ID_FIELD_NUMBER: _ClassVar[int]
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kept_id: str
+    rule: str
+    scope: str
+    kind: _memory_pb2.Kind
+    key: str
+    query: str
+    value: str
+    source: _memory_pb2.Source
+    confidence: float
+    valid_from: _timestamp_pb2.Timestamp
+    principal: str
+    at: _timestamp_pb2.Timestamp
+    def __init__(self, id: _Optional[str] = ..., kept_id: _Optional[str] = ..., rule: _Optional[str] = ..., scope: _Optional[str] = ..., kind: _Optional[_Union[_memory_pb2.Kind, str]] = ..., key: _Optional[str] = ..., query: _Optional[str] = ..., value: _Optional[str] = ..., source: _Optional[_Union[_memory_pb2.Source, _Mapping]] = ..., confidence: _Optional[float] = ..., valid_from: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListConflictsResponse(_message.Message):
+    __slots__ = ("conflicts", "next_page_token")
+    CONFLICTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    conflicts: _containers.RepeatedCompositeFieldContainer[Conflict]
+    next_page_token: str
+    def __init__(self, conflicts: _Optional[_Iterable[_Union[Conflict, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

@@ -70,6 +70,16 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenResponse.FromString,
                 _registered_method=True)
+        self.ListRelations = channel.unary_unary(
+                '/hindsight.v1.RecallService/ListRelations',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.ListRelationsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListRelationsResponse.FromString,
+                _registered_method=True)
+        self.ListConflicts = channel.unary_unary(
+                '/hindsight.v1.RecallService/ListConflicts',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsResponse.FromString,
+                _registered_method=True)
 
 
 class RecallServiceServicer:
@@ -125,6 +135,20 @@ class RecallServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListRelations(self, request, context):
+        """The relations of one memory, in both directions.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListConflicts(self, request, context):
+        """Statements that were refused because they contradict a memory, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RecallServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +186,16 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.RecallAsOfThen,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenResponse.SerializeToString,
+            ),
+            'ListRelations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRelations,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListRelationsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.ListRelationsResponse.SerializeToString,
+            ),
+            'ListConflicts': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListConflicts,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +388,60 @@ class RecallService:
             '/hindsight.v1.RecallService/RecallAsOfThen',
             hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRelations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/ListRelations',
+            hindsight_dot_v1_dot_recall__pb2.ListRelationsRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.ListRelationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListConflicts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/ListConflicts',
+            hindsight_dot_v1_dot_recall__pb2.ListConflictsRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.ListConflictsResponse.FromString,
             options,
             channel_credentials,
             insecure,

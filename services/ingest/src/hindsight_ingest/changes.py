@@ -71,7 +71,8 @@ class Changes:
         return (await self._pipeline.change(call, make))[0]
 
     async def restore(self, call: Call, memory_id: UUID, revision: int) -> Result:
-        """Make an earlier revision the current one again, as a new revision. Brings back what was deleted or faded.
+        """Make an earlier revision the current one again, as a new revision. Brings back what was deleted, faded or
+        superseded. What took its place stays as it is; the relations that deleting removed stay gone.
 
         Raises:
             NotFound: no such memory or revision, or it waits for review.
@@ -85,6 +86,8 @@ class Changes:
             if not call.principal.may_use(earlier.scope):
                 raise PermissionDenied("the key may not write the scope of that revision")
             target = replace(earlier, revision=memory.revision)
+            if memory.status == "superseded" != target.status:
+                await writer.remove_superseding(bank_id, memory_id)
             written = await self._write(writer, bank_id, call, (target, earlier.revision))
             return [Result("updated", memory_id, written[0].revision)]
 
@@ -109,6 +112,8 @@ class Changes:
                 locked = (await writer.current(bank_id, found)).values()
                 memories = [m for m in locked if (m.key, m.scope) == place and m.status in ("active", "archived")]
             await self._write(writer, bank_id, call, *((_forgotten(m, mode), m.revision) for m in memories))
+            if mode == "delete":
+                await writer.remove_relations(bank_id, [m.memory_id for m in memories])
             return [Result("updated", i) for i in sorted(m.memory_id for m in memories)]
 
         places = [(place[1], place[0])] if memory_id is None else []

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 import rjieba
 
@@ -28,6 +29,7 @@ _NOT = re.compile(r"n['’]t$")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
+@lru_cache(maxsize=4096)
 def sense(text: str) -> tuple[str, ...]:
     """A text as the sequence of what carries its meaning; equal sequences say the same.
 

@@ -22,6 +22,7 @@ from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
 from hindsight_ingest.recording import RecordServicer
+from hindsight_ingest.relating import Relating
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.settings import IngestSettings
 
@@ -49,7 +50,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pipeline, Changes(pool, pipeline), Observer(pool, clock=_now)), server
+            IngestServicer(pipeline, Changes(pool, pipeline), Relating(pipeline), Observer(pool, clock=_now)), server
         )
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)

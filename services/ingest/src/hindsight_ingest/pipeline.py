@@ -1,4 +1,4 @@
-"""The one way in: validate → guard → embed → duplicates → commit. Every path that writes goes through here."""
+"""The one way in: validate → guard → embed → duplicates and conflicts → commit. Every path that writes goes through here."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
@@ -16,8 +16,11 @@ from hindsight_store.records import Embedded, Generation, Memory
 from hindsight_store.writer import PastRequest, Writer, writing
 
 from hindsight_ingest.candidate import Adjustment, Candidate, content_text
-from hindsight_ingest.duplicates import sense
-from hindsight_ingest.versions import Versions
+from hindsight_ingest.superseding import place_of
+from hindsight_ingest.versions import Versions, find_rule, is_twin
+
+# Where on the model's scale from unrelated to near-duplicate statements of one key begin to be compared; decision 0010.
+RELATED = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class Result:
     field: str = ""
     detail: str = ""
     adjustments: tuple[Adjustment, ...] = ()
+    superseded: tuple[UUID, ...] = ()
+    superseded_by: UUID | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As kept with the request id."""
@@ -42,6 +47,8 @@ class Result:
             "field": self.field,
             "detail": self.detail,
             "adjustments": [[a.field, a.asked, a.stored] for a in self.adjustments],
+            "superseded": [str(i) for i in self.superseded],
+            "superseded_by": str(self.superseded_by) if self.superseded_by else None,
         }
 
     @classmethod
@@ -55,6 +62,8 @@ class Result:
             kept["field"],
             kept["detail"],
             tuple(Adjustment(*a) for a in kept["adjustments"]),
+            tuple(UUID(i) for i in kept.get("superseded", ())),
+            UUID(kept["superseded_by"]) if kept.get("superseded_by") else None,
         )
 
 
@@ -126,6 +135,7 @@ class Pipeline:
         self._pool = pool
         self._embedder = embedder
         self._model = model
+        self._least_cosine = model.cosine_floor + RELATED * (model.duplicate_cosine - model.cosine_floor)
         self.generation = generation.generation
         self._guard = guard
         self.clock = clock
@@ -155,10 +165,18 @@ class Pipeline:
         entries = [(c, next(vectors)) if isinstance(c, Candidate) else c for c in checked]
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
-            known = await self._check_derived(writer, bank_id, call.principal, entries)
+            near = [() if isinstance(e, InvalidField) else await self._look_around(writer, bank_id, *e) for e in entries]
+            origins = {i for e in entries if not isinstance(e, InvalidField) for i in e[0].derived_from}
+            wanted = list(origins.union(*near))
+            await writer.lock([lock_key(bank_id, i) for i in wanted])
+            current = await writer.current(bank_id, wanted)
+            known = _check_derived(call.principal, entries, current)
             if all_or_nothing:
                 _require_all(known)
-            return await self._commit(writer, bank_id, call, known)
+            versions = Versions(current, call.principal.key_id, self.clock(), least_cosine=self._least_cosine)
+            results = [self._put(versions, call, e, ids) for e, ids in zip(known, near, strict=True)]
+            await versions.write(writer, bank_id, self.generation)
+            return results
 
         return await self.change(call, make, {(c.scope, c.key) for c in accepted})
 
@@ -214,37 +232,40 @@ class Pipeline:
         check_repeat(past, call)
         return [Result.from_json(kept) for kept in past.outcome["results"]]
 
-    async def _commit(self, writer: Writer, bank_id: int, call: Call, entries: Sequence[Entry]) -> list[Result]:
-        accepted = [e for e in entries if not isinstance(e, InvalidField)]
-        twins = [await self._find_twin(writer, bank_id, c, vectors) for c, vectors in accepted]
-        found = [t for t in twins if t]
-        await writer.lock([lock_key(bank_id, i) for i in found])
-        versions = Versions(await writer.current(bank_id, found), call.principal.key_id, self.clock())
-        results = []
-        for (candidate, vectors), twin in zip(accepted, twins, strict=True):
-            verdict = self._guard.admit(candidate, call.principal)
-            outcome, memory = versions.put(candidate, vectors, twin, status=verdict.status)
-            results.append(Result(outcome, memory.memory_id, memory.revision, adjustments=candidate.adjustments))
-        await versions.write(writer, bank_id, self.generation)
-        answers = iter(results)
-        return [_rejection(e) if isinstance(e, InvalidField) else next(answers) for e in entries]
+    def _put(self, versions: Versions, call: Call, entry: Entry, near: Sequence[UUID]) -> Result:
+        if isinstance(entry, InvalidField):
+            return _rejection(entry)
+        candidate, vectors = entry
+        verdict = self._guard.admit(candidate, call.principal)
+        written = versions.put(candidate, vectors, near, status=verdict.status)
+        return Result(
+            written.outcome,
+            written.memory.memory_id,
+            written.memory.revision,
+            detail=written.detail,
+            adjustments=candidate.adjustments,
+            superseded=written.superseded,
+            superseded_by=written.superseded_by,
+        )
 
-    async def _check_derived(
-        self, writer: Writer, bank_id: int, principal: Principal, entries: Sequence[Entry]
-    ) -> Sequence[Entry]:
-        """The entries, those rejected that are derived from what the caller cannot see."""
-        wanted = {i for e in entries if not isinstance(e, InvalidField) for i in e[0].derived_from}
-        found = await writer.current(bank_id, list(wanted)) if wanted else {}
-        visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}
-        return [e if isinstance(e, InvalidField) else _unknown_origin(e[0], visible) or e for e in entries]
-
-    async def _find_twin(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> UUID | None:
-        """A stored memory of the same scope and key that says the same: near in meaning, and then word for word."""
-        query = (self.generation, vectors.content)
+    async def _look_around(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> list[UUID]:
+        """Stored memories of the same scope and key that say the same or the contrary, nearest first."""
+        near = await writer.neighbours(
+            bank_id,
+            place_of(candidate),
+            (self.generation, vectors.content),
+            min_cosine=self._least_cosine,
+            at=candidate.valid_from,
+        )
         least = self._model.duplicate_cosine
-        near = await writer.neighbours(bank_id, candidate.scope, candidate.key, query, min_cosine=least)
-        meaning = sense(candidate.value)
-        return next((memory.memory_id for memory, _ in near if sense(memory.value) == meaning), None)
+        twin = next((m.memory_id for m, cosine in near if cosine >= least and is_twin(candidate, m)), None)
+        return [twin] if twin else [m.memory_id for m, _ in near if find_rule(candidate, m)]
+
+
+def _check_derived(principal: Principal, entries: Sequence[Entry], found: Mapping[UUID, Memory]) -> list[Entry]:
+    """The entries, those rejected that are derived from what the caller cannot see."""
+    visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}
+    return [e if isinstance(e, InvalidField) else _unknown_origin(e[0], visible) or e for e in entries]
 
 
 def _unknown_origin(candidate: Candidate, visible: Set[UUID]) -> InvalidField | None:

@@ -12,14 +12,17 @@ from hindsight_ingest import validation
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Call, Pipeline, Result
+from hindsight_ingest.relating import Relating
+from hindsight_ingest.superseding import MOMENT
 
 
 class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     """Answers IngestService."""
 
-    def __init__(self, pipeline: Pipeline, changes: Changes, observer: Observer) -> None:
+    def __init__(self, pipeline: Pipeline, changes: Changes, relating: Relating, observer: Observer) -> None:
         self._pipeline = pipeline
         self._changes = changes
+        self._relating = relating
         self._observer = observer
 
     async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
@@ -38,11 +41,12 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         """Write several memories."""
         call = _call(request)
         checks.check_items("memories", request.memories, low=1, high=validation.BATCH)
-        now = self._pipeline.clock()
+        # What does not say since when it holds does so in the order given, as if written one by one: the last holds since now.
+        first = self._pipeline.clock() - (len(request.memories) - 1) * MOMENT
         checked = []
         for i, memory in enumerate(request.memories):
             try:
-                checked.append(validation.read_candidate(f"memories[{i}]", memory, call.principal, now))
+                checked.append(validation.read_candidate(f"memories[{i}]", memory, call.principal, first + i * MOMENT))
             except InvalidField as error:
                 checked.append(error)
             except PermissionDenied as denied:  # a scope or a source that the key may not use: this memory's affair alone
@@ -81,6 +85,19 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         memory_id = checks.check_id("memory_id", request.memory_id)
         result = await self._changes.restore(call, memory_id, _revision(request))
         return ingest_pb2.RestoreResponse(result=_to_message(result))
+
+    async def Relate(self, request: ingest_pb2.RelateRequest, context: Any) -> ingest_pb2.RelateResponse:
+        """State a relation."""
+        call = _call(request)
+        relation = validation.read_relation(request)
+        await self._relating.relate(call, relation)
+        return ingest_pb2.RelateResponse(weight=relation.weight)
+
+    async def Unrelate(self, request: ingest_pb2.UnrelateRequest, context: Any) -> ingest_pb2.UnrelateResponse:
+        """Take a relation back."""
+        call = _call(request)
+        removed = await self._relating.unrelate(call, validation.read_relation(request))
+        return ingest_pb2.UnrelateResponse(removed=removed)
 
     async def Observe(self, request: ingest_pb2.ObserveRequest, context: Any) -> ingest_pb2.ObserveResponse:
         """Keep turns of a session."""
@@ -127,4 +144,6 @@ def _to_message(result: Result) -> ingest_pb2.WriteResult:
         field=result.field,
         detail=result.detail,
         adjustments=[ingest_pb2.Adjustment(field=a.field, asked=a.asked, stored=a.stored) for a in result.adjustments],
+        superseded_ids=map(str, result.superseded),
+        superseded_by_id=str(result.superseded_by) if result.superseded_by else "",
     )

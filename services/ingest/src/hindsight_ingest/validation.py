@@ -8,6 +8,7 @@ from hindsight.v1 import ingest_pb2, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, PermissionDenied
 from hindsight_runtime.identity import Principal
+from hindsight_store.records import Relation
 from hindsight_store.turns import Turn
 
 from hindsight_ingest.candidate import Candidate, lower_to_ceiling
@@ -27,6 +28,7 @@ SOURCES = {v: k.removeprefix("SOURCE_KIND_").lower() for k, v in memory_pb2.Sour
 TURN_ROLES = {v: k.removeprefix("TURN_ROLE_").lower() for k, v in memory_pb2.TurnRole.items() if v}
 TOOL_CHARS = 128
 MAX_TURN = 2**31 - 1024
+RELATION_TYPE_CHARS = 32
 FORGET_MODES = {0: "delete", 1: "fade", 2: "delete"}
 
 
@@ -68,7 +70,7 @@ def check_source(field: str, source: memory_pb2.Source, principal: Principal) ->
 
 
 def read_candidate(field: str, memory: memory_pb2.NewMemory, principal: Principal, now: datetime) -> Candidate:
-    """The memory to be written, checked.
+    """The memory to be written, checked. It holds from `now` where it does not say since when.
 
     Raises:
         InvalidField: a field is not accepted; its name begins with `field`.
@@ -106,6 +108,25 @@ def read_candidate(field: str, memory: memory_pb2.NewMemory, principal: Principa
         adjustments=lowered,
         path=field,
     )
+
+
+def read_relation(request: ingest_pb2.RelateRequest | ingest_pb2.UnrelateRequest) -> Relation:
+    """The relation that a request states or takes back.
+
+    Raises:
+        InvalidField: a field is not accepted.
+    """
+    from_id = checks.check_id("from_id", request.from_id)
+    to_id = checks.check_id("to_id", request.to_id)
+    if from_id == to_id:
+        raise InvalidField("to_id", "a memory has no relation to itself; name another one")
+    kind = checks.check_text("type", request.type, max_chars=RELATION_TYPE_CHARS, required=True)
+    weight = 1.0
+    if isinstance(request, ingest_pb2.RelateRequest) and request.HasField("weight"):
+        weight = checks.check_fraction("weight", request.weight)
+        if weight == 0:
+            raise InvalidField("weight", "give a number above 0 and at most 1; take the relation back instead")
+    return Relation(from_id, kind, to_id, weight)
 
 
 def read_changes(request: ingest_pb2.UpdateRequest) -> dict[str, Any]:

@@ -1,19 +1,21 @@
 """The revisions that one call adds and ends."""
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
 from hindsight_store.ids import uuid7
-from hindsight_store.records import Embedded, Memory
+from hindsight_store.records import Conflict, Embedded, Memory, Relation
 from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import Candidate
+from hindsight_ingest.conflicts import Statement, contradicts
 from hindsight_ingest.duplicates import sense
 from hindsight_ingest.standing import mark
+from hindsight_ingest.superseding import Settlement, end, holds_at, place_of, settle
 
 T = TypeVar("T", bound=Hashable)
 
@@ -85,28 +87,87 @@ def merge(memory: Memory, candidate: Candidate) -> Memory:
     )
 
 
-class Versions:
-    """Collects a call's new revisions, then writes them. Several changes of one memory become one revision."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a candidate, and the memory that stands for it."""
 
-    def __init__(self, current: Mapping[UUID, Memory], principal: str, now: datetime) -> None:
+    outcome: str
+    memory: Memory
+    superseded: tuple[UUID, ...] = ()
+    superseded_by: UUID | None = None
+    detail: str = ""
+
+
+Place = tuple[str, str]
+
+
+class Versions:
+    """Collects a call's new revisions, relations and conflicts, then writes them. Several changes of one memory become one
+    revision."""
+
+    def __init__(self, current: Mapping[UUID, Memory], principal: str, now: datetime, *, least_cosine: float = 1.0) -> None:
         self._current = dict(current)
         self._principal = principal
         self._now = now
+        self._least_cosine = least_cosine
         self._added: dict[UUID, tuple[Memory, Embedded | int]] = {}
+        self._by_place: dict[Place, list[UUID]] = {}
         self._ended: list[tuple[UUID, int]] = []
+        self._relations: list[Relation] = []
+        self._conflicts: list[Conflict] = []
 
-    def put(self, candidate: Candidate, embedded: Embedded, twin: UUID | None, *, status: str) -> tuple[str, Memory]:
-        """Add a candidate, or bring its twin up to date; the outcome and the memory as it then stands.
+    def put(self, candidate: Candidate, embedded: Embedded, near: Sequence[UUID], *, status: str) -> Written:
+        """Add a candidate, bring its twin up to date, or end what it contradicts; or keep that, and a record of the conflict.
 
-        The twin is a stored memory that said the same before the lock; one that was changed meanwhile is none.
+        `near` are stored memories, nearest first, among which its twin and what it contradicts were before the lock; what
+        was changed meanwhile is looked at again.
         """
-        memory = self._find(candidate, twin)
-        if memory is None:
-            fresh = new_memory(candidate, principal=self._principal, status=status, now=self._now)
-            self._added[fresh.memory_id] = (fresh, embedded)
-            return "created", fresh
-        merged = merge(memory, candidate)
-        return "updated", memory if merged == memory else self.replace(merged, embedded)
+        added = self._added_at(place_of(candidate))
+        stored = [self._current[i] for i in near if i in self._current and i not in self._added]
+        twin = _find_twin(candidate, [*added, *stored])
+        if twin is not None:
+            return self._update(twin, candidate, embedded)
+        if status != "active":
+            return Written("created", self._add(candidate, embedded, status))
+        close = [m for m in added if self._are_close(m, embedded)]
+        rules = {m.memory_id: rule for m in (*close, *stored) if (rule := find_rule(candidate, m))}
+        settled = settle(candidate, [m for m in (*close, *stored) if m.memory_id in rules])
+        if settled.kept is not None:
+            return self._refuse(candidate, settled.kept, rules[settled.kept.memory_id], settled.reason)
+        return self._supersede(candidate, embedded, settled)
+
+    def _update(self, twin: Memory, candidate: Candidate, embedded: Embedded) -> Written:
+        merged = merge(twin, candidate)
+        self._relate(twin.memory_id, "derived_from", candidate.derived_from)
+        return Written("updated", twin if merged == twin else self.replace(merged, embedded))
+
+    def _refuse(self, candidate: Candidate, kept: Memory, rule: str, reason: str) -> Written:
+        self._conflicts.append(new_conflict(candidate, kept, rule, principal=self._principal, now=self._now))
+        return Written("conflict", kept, detail=f"contradicts a memory ({rule}); {reason}")
+
+    def _supersede(self, candidate: Candidate, embedded: Embedded, settled: Settlement) -> Written:
+        for memory in settled.ended:
+            added = self._added.get(memory.memory_id)
+            self.replace(end(memory, candidate.valid_from, self._now), added[1] if added else memory.revision)
+        fresh = self._add(candidate, embedded, "active", settled.followed_by)
+        superseded = tuple(sorted(m.memory_id for m in settled.ended))
+        self._relate(fresh.memory_id, "supersedes", superseded)
+        follower = settled.followed_by.memory_id if settled.followed_by else None
+        if follower:
+            self._relate(follower, "supersedes", [fresh.memory_id])
+        return Written("superseded" if superseded else "created", fresh, superseded, follower)
+
+    def _add(self, candidate: Candidate, embedded: Embedded, status: str, followed_by: Memory | None = None) -> Memory:
+        fresh = new_memory(candidate, principal=self._principal, status=status, now=self._now)
+        if followed_by:
+            fresh = end(fresh, followed_by.valid_from, self._now)
+        self._added[fresh.memory_id] = (fresh, embedded)
+        self._by_place.setdefault(place_of(fresh), []).append(fresh.memory_id)
+        self._relate(fresh.memory_id, "derived_from", candidate.derived_from)
+        return fresh
+
+    def _relate(self, from_id: UUID, relation_type: str, to_ids: Iterable[UUID]) -> None:
+        self._relations += [Relation(from_id, relation_type, i) for i in to_ids if i != from_id]
 
     def replace(self, changed: Memory, embeddings: Embedded | int) -> Memory:
         """Make a changed memory, given with its current revision, its next one. Its embeddings are new, or those of an
@@ -117,6 +178,7 @@ class Versions:
             changed = replace(
                 changed, revision=changed.revision + 1, known_from=self._now, known_to=None, principal=self._principal
             )
+            self._by_place.setdefault(place_of(changed), []).append(memory_id)
         self._added[memory_id] = (changed, embeddings)
         return changed
 
@@ -128,14 +190,57 @@ class Versions:
         fresh = [(memory, e) for memory, e in added if isinstance(e, Embedded)]
         await writer.insert_embeddings(bank_id, generation, fresh)
         await writer.copy_embeddings(bank_id, [(memory, e) for memory, e in added if isinstance(e, int)])
+        await writer.relate(bank_id, list(dict.fromkeys(self._relations)), self._principal, self._now)
+        await writer.insert_conflicts(bank_id, self._conflicts)
 
-    def _find(self, candidate: Candidate, twin: UUID | None) -> Memory | None:
-        meaning = sense(candidate.value)
-        memories = [memory for memory, _ in self._added.values()]
-        if twin is not None and twin in self._current and twin not in self._added:
-            memories.append(self._current[twin])
-        for memory in memories:
-            is_place_same = (memory.scope, memory.key) == (candidate.scope, candidate.key)
-            if is_place_same and memory.status in ("active", "archived") and sense(memory.value) == meaning:
-                return memory
-        return None
+    def _added_at(self, place: Place) -> list[Memory]:
+        return [self._added[i][0] for i in self._by_place.get(place, ())]
+
+    def _are_close(self, memory: Memory, embedded: Embedded) -> bool:
+        """Whether a memory of this call is near enough to be contradicted; a stored one was found by its nearness."""
+        vectors = self._added[memory.memory_id][1]
+        return isinstance(vectors, int) or float(vectors.content @ embedded.content) >= self._least_cosine
+
+
+def find_rule(candidate: Candidate, memory: Memory) -> str:
+    """The rule by which a candidate contradicts a memory while both would hold; "" where it does not."""
+    is_past = memory.valid_to is not None and memory.valid_to <= candidate.valid_from
+    if is_past or memory.status not in ("active", "archived", "superseded") or place_of(memory) != place_of(candidate):
+        return ""
+    mine = Statement(candidate.key, candidate.value, candidate.kind)
+    other = Statement(memory.key, memory.value, memory.kind)
+    return contradicts(mine, other) if memory.valid_from <= candidate.valid_from else contradicts(other, mine)
+
+
+def is_twin(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a memory says what a candidate says, and is in force or was when the candidate began to hold."""
+    if place_of(memory) != place_of(candidate) or sense(memory.value) != sense(candidate.value):
+        return False
+    if memory.status == "superseded":
+        return holds_at(memory, candidate.valid_from)
+    return memory.status in ("active", "archived") and memory.valid_to is None
+
+
+def _find_twin(candidate: Candidate, memories: Sequence[Memory]) -> Memory | None:
+    return next((m for m in memories if is_twin(candidate, m)), None)
+
+
+def new_conflict(candidate: Candidate, kept: Memory, rule: str, *, principal: str, now: datetime) -> Conflict:
+    """The record of a candidate that is refused because it contradicts a memory."""
+    return Conflict(
+        conflict_id=uuid7(),
+        kept_id=kept.memory_id,
+        rule=rule,
+        scope=candidate.scope,
+        kind=candidate.kind,
+        key=candidate.key,
+        trigger=candidate.trigger,
+        value=candidate.value,
+        source=candidate.source,
+        session_id=candidate.session_id,
+        turn=candidate.turn,
+        confidence=candidate.confidence,
+        valid_from=candidate.valid_from,
+        principal=principal,
+        at=now,
+    )

@@ -27,8 +27,10 @@ WRITTEN = _object(
         "reason": _TEXT,
         "field": _TEXT,
         "detail": _TEXT,
+        "superseded_ids": {**_TEXTS, "description": "the older statements it took the place of"},
+        "superseded_by_id": {**_TEXT, "description": "the later statement that had already taken its place"},
     },
-    optional=("reason", "field", "detail"),
+    optional=("reason", "field", "detail", "superseded_ids", "superseded_by_id"),
 )
 _HIT = _object(
     {
@@ -73,7 +75,10 @@ def from_written(result: WriteResult) -> dict[str, Any]:
         "revision": result.revision,
         "adjustments": [{"field": a.field, "asked": a.asked, "stored": a.stored} for a in result.adjustments],
     }
-    return written | {name: text for name in ("reason", "field", "detail") if (text := getattr(result, name))}
+    if result.superseded_ids:
+        written["superseded_ids"] = list(result.superseded_ids)
+    optional = ("reason", "field", "detail", "superseded_by_id")
+    return written | {name: text for name in optional if (text := getattr(result, name))}
 
 
 def from_answer(answer: Answer) -> dict[str, Any]:

@@ -13,8 +13,8 @@ MAX_TERMS = 256  # the longest are kept: they are the rarest
 WHOLE, LAST = 0.7, 0.3  # of a dialogue: all of it, and its last line; found on MADial-Bench, see docs/decisions
 HISTORY_CHARS = 2000
 HISTORY = re.compile(
-    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|in the past|back then|before that|at first|history of|over time|so far|"
-    r"(?:has|have|had) (?:\w+ ){1,4}changed|did (?:\w+ ){1,4}change|changes? (?:to|of|in)|(?:was|were|did) (?:[^?.]{1,60}) before\b|"
+    r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|in the past|back then|before that|at first|history of|over time|"
+    r"(?:has|have|had) (?:\w+ ){1,4}changed|did (?:\w+ ){1,4}change|changes? (?:to|of|in)|(?:was|were|did) [^?.]{1,60} before|"
     r"until (?:recently|now)|old(?:er)? (?:address|value|status|plan|name|number|version))\b|"
     r"以前|之前(?!\d)|原来|原先|曾经|过去|历史|怎么变|变化|变过|改过|换过|最初|一开始|旧(?:地址|电话|号码|方案|计划)|历来|先前",
     re.IGNORECASE,

@@ -11,11 +11,11 @@ from google.protobuf.message import Message
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound
-from hindsight_runtime.identity import Principal, caller
+from hindsight_runtime.identity import AGENT_SCOPE, Principal, caller
 from hindsight_store.banks import KnownBanks
 from hindsight_store.ids import uuid7
 from hindsight_store.reader import Reader, reading
-from hindsight_store.records import Kept, Use
+from hindsight_store.records import Kept, Relation, Use
 from hindsight_store.turns import Turn
 
 from hindsight_recall import wire
@@ -32,6 +32,7 @@ MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
 PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 HIDDEN = {"deleted", "pending_review"}  # what is forgotten or held back is for people who look after the bank
+TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
 M = TypeVar("M", bound=Message)
 REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
@@ -182,6 +183,38 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             next_page_token=str(fitting[-1].revision) if len(fitting) < len(revisions) else "",
         )
 
+    async def ListRelations(self, request: recall_pb2.ListRelationsRequest, context: Any) -> recall_pb2.ListRelationsResponse:
+        """The relations of a memory, in both directions."""
+        principal, agent_id = _reader(request)
+        memory_id = checks.check_id("memory_id", request.memory_id)
+        size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
+        after = _relation_token(request)
+        bank_id = await self._find_bank(principal, agent_id)
+        async with reading(self._pool, principal.tenant_id) as reader:
+            kept = await _get(reader, bank_id, memory_id, principal)
+            if kept.memory.status in HIDDEN and "admin" not in principal.rights:
+                raise NotFound("no such memory")
+            seen = await reader.relations_of(bank_id or 0, memory_id, after=after, limit=size + 1)
+        last = seen[:size][-1].relation if len(seen) > size else None
+        return recall_pb2.ListRelationsResponse(
+            relations=[wire.to_relation(s) for s in seen[:size] if principal.may_read(s.other_scope)],
+            next_page_token=f"{last.from_id}:{last.to_id}:{last.type}" if last else "",
+        )
+
+    async def ListConflicts(self, request: recall_pb2.ListConflictsRequest, context: Any) -> recall_pb2.ListConflictsResponse:
+        """Refused statements, newest first."""
+        principal, agent_id = _reader(request)
+        size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
+        before = _token(request)
+        bank_id = await self._find_bank(principal, agent_id)
+        scopes = (AGENT_SCOPE, *principal.scopes) if principal.scopes else None
+        async with reading(self._pool, principal.tenant_id) as reader:
+            page = [] if bank_id is None else await reader.conflicts(bank_id, scopes, before=before, limit=size + 1)
+        with_principal = "admin" in principal.rights
+        conflicts = _fit([wire.to_conflict(c, with_principal=with_principal) for c in page[:size]])
+        token = conflicts[-1].id if len(conflicts) < len(page) else ""
+        return recall_pb2.ListConflictsResponse(conflicts=conflicts, next_page_token=token)
+
     async def _find_bank(self, principal: Principal, agent_id: str) -> int | None:
         known = self._banks.get(principal.tenant_id, agent_id)
         if known is not None:
@@ -209,6 +242,17 @@ def _fit(messages: Sequence[M]) -> list[M]:
 
 def _token(request: Any) -> UUID | None:
     return checks.check_id("page_token", request.page_token) if request.page_token else None
+
+
+def _relation_token(request: Any) -> Relation | None:
+    """The relation at which the page before ended."""
+    parts = request.page_token.split(":", 2)
+    if not request.page_token:
+        return None
+    if len(parts) != 3:
+        raise InvalidField("page_token", "give the token as it was returned")
+    from_id, to_id = (checks.check_id("page_token", part) for part in parts[:2])
+    return Relation(from_id, checks.check_text("page_token", parts[2], max_chars=TYPE_CHARS), to_id)
 
 
 async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: Principal) -> Kept:

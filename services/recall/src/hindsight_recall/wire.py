@@ -13,7 +13,7 @@ from hindsight.v1 import memory_pb2, recall_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
-from hindsight_store.records import Kept, Memory, Selection, Use
+from hindsight_store.records import Conflict, Kept, Memory, RelationSeen, Selection, Use
 from hindsight_store.turns import Turn
 
 from hindsight_recall.ranking import Place
@@ -79,6 +79,35 @@ def to_turn(turn: Turn) -> memory_pb2.Turn:
         session_id=turn.session_id,
         turn=turn.turn,
         scope=turn.scope,
+    )
+
+
+def to_relation(seen: RelationSeen) -> recall_pb2.Relation:
+    """A relation as a message."""
+    r = seen.relation
+    return recall_pb2.Relation(
+        from_id=str(r.from_id), to_id=str(r.to_id), type=r.type, weight=r.weight, created_at=to_stamp(seen.created_at)
+    )
+
+
+def to_conflict(conflict: Conflict, *, with_principal: bool) -> recall_pb2.Conflict:
+    """A conflict record as a message."""
+    return recall_pb2.Conflict(
+        id=str(conflict.conflict_id),
+        kept_id=str(conflict.kept_id),
+        rule=conflict.rule,
+        scope=conflict.scope,
+        kind=f"KIND_{conflict.kind.upper()}",
+        key=conflict.key,
+        query=conflict.trigger,
+        value=conflict.value,
+        source=memory_pb2.Source(
+            kind=f"SOURCE_KIND_{conflict.source.upper()}", session_id=conflict.session_id, turn=conflict.turn
+        ),
+        confidence=conflict.confidence,
+        valid_from=to_stamp(conflict.valid_from),
+        principal=conflict.principal if with_principal else "",
+        at=to_stamp(conflict.at),
     )
 
 
