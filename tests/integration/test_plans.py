@@ -36,7 +36,7 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     ),
     "standing": (reader.STANDING, (*SELECTION, 32), "recall", {"memories_standing"}),
     "time": (reader.WITHIN, (*SELECTION, NOW, NOW + timedelta(days=1), 30), "recall", {"memories_by_time"}),
-    "hop": (reader.HOP, (*SELECTION, UUID(int=0), [], 3, 10, 20), "recall", {"memories_by_word"}),
+    "hop": (reader.HOP, (*SELECTION, WANTED[0], WANTED[1], WANTED[2], 3, 20, 10), "recall", {"memories_by_word"}),
     "select": (reader.SELECT, (*SELECTION, [UUID(int=0)]), "recall", {"memories_current"}),
     "receipt": (reader.RECEIPT, (1, UUID(int=0)), "recall", {"receipts_pkey"}),
     "tags": (

@@ -128,23 +128,19 @@ STANDING = f"""SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.stan
 WITHIN = f"""SELECT m.memory_id FROM memories AS m
     WHERE {SELECTED} AND m.valid_from >= $20 AND m.valid_from < $21 ORDER BY m.valid_from DESC, m.memory_id LIMIT $22"""
 
-# One hop: the rarest terms of one memory that others share, and who shares them. $20 is that memory, $21 the terms not to follow.
-HOP = f"""WITH origin AS MATERIALIZED (
-        SELECT t.lexeme FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
-        WHERE m.bank_id = $1 AND m.memory_id = $20 AND {KNOWN.format("$19")} AND t.lexeme <> ALL ($21::text[])
-        ORDER BY length(t.lexeme) DESC, t.lexeme LIMIT 24
-    ), sharing AS MATERIALIZED (
+# One hop: of some terms the rarest that several memories share, and who shares them. $20 the terms as a query, $21 the terms,
+# $22 what each says, $23 how many of them are followed, $24 how many memories may hold a rare one.
+HOP = f"""WITH sharing AS MATERIALIZED (
         SELECT m.memory_id, t.lexeme
         FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
-        WHERE {SELECTED} AND m.words @@ (SELECT string_agg(quote_literal(o.lexeme), ' | ') FROM origin AS o)::tsquery
-            AND t.lexeme IN (SELECT o.lexeme FROM origin AS o)
+        WHERE {SELECTED} AND m.words @@ $20::text::tsquery AND t.lexeme = ANY ($21)
     ), rarest AS MATERIALIZED (
-        SELECT s.lexeme, count(*) AS frequency FROM sharing AS s GROUP BY s.lexeme HAVING count(*) BETWEEN 2 AND $24
-        ORDER BY frequency, length(s.lexeme) DESC, s.lexeme LIMIT $22
+        SELECT w.lexeme, w.says FROM unnest($21::text[], $22::float8[]) AS w(lexeme, says)
+        JOIN (SELECT s.lexeme, count(*) AS frequency FROM sharing AS s GROUP BY s.lexeme) AS f USING (lexeme)
+        WHERE f.frequency BETWEEN 2 AND $24 ORDER BY f.frequency, w.says DESC, w.lexeme LIMIT $23
     )
-    SELECT s.memory_id, array_agg(s.lexeme) AS terms, (SELECT count(*) FROM rarest) AS followed
-    FROM sharing AS s JOIN rarest AS r USING (lexeme) WHERE s.memory_id <> $20
-    GROUP BY s.memory_id ORDER BY count(*) DESC, min(r.frequency), s.memory_id LIMIT $23"""
+    SELECT s.memory_id, (sum(r.says) / (SELECT sum(says) FROM rarest))::float8 AS share
+    FROM sharing AS s JOIN rarest AS r USING (lexeme) GROUP BY s.memory_id ORDER BY share DESC, s.memory_id LIMIT $25"""
 
 RECEIPT = "SELECT principal, document FROM receipts WHERE bank_id = $1 AND receipt_id = $2"
 
@@ -186,6 +182,11 @@ CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, 
 
 MIN_ID = UUID(int=0)
 DEFAULT_TENANT = "default"
+
+
+def search_text(key: str, trigger: str, value: str) -> str:
+    """The text of a memory that the lexical channel sees."""
+    return f"{key}\n{trigger}\n{value}"
 
 
 def to_memory(row: Mapping[str, Any]) -> Memory:
@@ -294,13 +295,13 @@ class Reader:
         return [row["memory_id"] for row in rows]
 
     async def hop(
-        self, bank_id: int, selection: Selection, origin: UUID, *, besides: Sequence[str], rarity: Rarity, limit: int
+        self, bank_id: int, selection: Selection, says: Mapping[str, float], *, rarity: Rarity, limit: int
     ) -> list[Found]:
-        """Selected memories that share the rarest terms of one memory (besides some terms), most shared first; the score is
-        the share of those terms that they hold."""
-        arguments = (origin, list(besides), rarity.terms, limit, rarity.most)
+        """Selected memories that share the rarest of some terms (term -> how much it says), most shared first, ties by id; the
+        score is their share of what these say."""
+        arguments = (to_tsquery(says), list(says), list(says.values()), rarity.terms, rarity.most, limit)
         rows = await self._connection.fetch(HOP, *_selection(bank_id, selection), *arguments)
-        return [Found(row["memory_id"], len(row["terms"]) / row["followed"]) for row in rows]
+        return [Found(row["memory_id"], row["share"]) for row in rows]
 
     async def receipt(self, bank_id: int, receipt_id: UUID) -> tuple[str, bytes] | None:
         """Whose recall a receipt accounts for (its principal), and its document; or None."""

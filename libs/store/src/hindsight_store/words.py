@@ -192,6 +192,18 @@ def _unspaced(run: str) -> list[str]:
     return bigrams + words
 
 
+def names(text: str) -> dict[str, float]:
+    """The terms of a text that may name something, with how much each says: longer ones more, a character as two letters."""
+    counts: dict[str, float] = {}
+    for run in _RUN.findall(unicodedata.normalize("NFKC", text).lower()):
+        if _IS_UNSPACED.match(run):
+            found = [w for part in _HAN_ONLY.findall(run) for w in rjieba.cut_for_search(part) if len(w) > 1]
+            counts |= {word: 2.0 * len(word) for word in found if not STOP_CHARS.issuperset(word)}
+        else:
+            counts |= {term: float(len(term)) for term in _spaced(run) if len(term) > 2}
+    return counts
+
+
 def weight(term: str) -> float:
     """What one occurrence of a term counts for."""
     return HALF if _IS_UNSPACED.match(term) and len(term) > 1 else 1.0

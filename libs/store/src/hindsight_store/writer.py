@@ -12,7 +12,7 @@ from pgvector import HalfVector
 
 from hindsight_store import jobs, receipts
 from hindsight_store.pool import Connection, transaction
-from hindsight_store.reader import COLUMNS, Reader, to_memory
+from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
 from hindsight_store.records import Conflict, Embedded, Generation, Memory, Relation, Vector
 from hindsight_store.turns import TurnWriter
 from hindsight_store.words import length, terms, to_tsvector
@@ -81,11 +81,6 @@ INSERT_CONFLICT = """INSERT INTO conflicts (bank_id, tenant_id, conflict_id, kep
 
 CREATE_GENERATION = """INSERT INTO generations (model_id, model_revision, dimension, window_tokens, state)
     VALUES ($1, $2, $3, $4, 'active') ON CONFLICT DO NOTHING"""
-
-
-def search_text(key: str, trigger: str, value: str) -> str:
-    """The text of a memory that the lexical channel sees."""
-    return f"{key}\n{trigger}\n{value}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,20 +18,18 @@ from hindsight_store.turns import (
     reading_turns,
     search_text,
 )
-from hindsight_store.words import terms
 
 from hindsight_recall.lifecycle import TURN_IMPORTANCE
 from hindsight_recall.periods import Period, nearness
 from hindsight_recall.ranking import Finding, Importance, Measured, order
 from hindsight_recall.scoring import FULL_MATCH, K1, B, Scale
-from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask, rare_at
+from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask, names_to_follow, rare_at
 from hindsight_recall.stages import FOLLOW, NEAREST, SEARCH, Stages
 
 WINDOW, NEXT = 0.7, 0.2  # what the window and the next turn count beside the turn itself; docs/decisions/0007
 AROUND = 5  # turns either side whose words count as covered
 QUESTION_CHARS = 200
 SPEAKER_CHARS = 64
-HOP_TERMS_READ = 24  # of the first turn, the longest
 _SPEAKER = re.compile(r"\s*([^\s:：][^:：\n]{0,39}?)\s*[:：]")
 _SELF = re.compile(r"\b(?:i|my|me|we|our|i'm|i've)\b|我", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?。！？]*[?？]\s*$")
@@ -243,14 +241,15 @@ class EpisodicSearch:
     async def _hop(self, reader: TurnReader, origin: Turn) -> dict[TurnId, float]:
         """Turns that share the rarest terms of a turn, those of the query aside: the share of these terms they hold."""
         ask = self.ask
-        own = sorted(terms(search_text(origin)).keys() - ask.plan.wanted.keys(), key=lambda term: (-len(term), term))
-        if not own:
+        says = names_to_follow(search_text(origin), ask.plan.wanted)
+        if not says:
             return {}
-        found = await reader.match_words(ask.bank_id, self._selection, dict.fromkeys(own[:HOP_TERMS_READ], 1.0))
+        found = await reader.match_words(ask.bank_id, self._selection, says)
         frequencies = Counter(term for match in found.matches.values() for term in match.counts)
         most = rare_at(found.turns)
-        shared = sorted((n, -len(term), term) for term, n in frequencies.items() if 1 < n <= most)
-        rare = {term for _, _, term in shared[:HOP_TERMS]}
-        scores = {turn_id: len(rare & match.counts.keys()) / len(rare) for turn_id, match in found.matches.items() if rare}
+        shared = sorted((n, -says[term], term) for term, n in frequencies.items() if 1 < n <= most)
+        rare = [term for _, _, term in shared[:HOP_TERMS]]
+        whole = sum(says[term] for term in rare) or 1.0
+        scores = {i: sum(says[t] for t in rare if t in match.counts) / whole for i, match in found.matches.items()}
         best = sorted(((s, i) for i, s in scores.items() if s and i != origin.id), key=lambda f: (-f[0], f[1]))
         return {turn_id: score for score, turn_id in best[:HOP_HITS]}

@@ -25,9 +25,9 @@ class Period:
 
 
 def nearness(moment: datetime, periods: Sequence[Period]) -> float:
-    """How near a moment is to the nearest of some spans: 1 inside, falling to 0 at three days outside."""
+    """How near a moment is to the nearest of some spans: 1 inside; outside a half, falling to 0 at three days."""
     nearest = min((period.distance_days(moment) for period in periods), default=NEAR_DAYS)
-    return max(0.0, 1 - nearest / NEAR_DAYS)
+    return 1.0 if nearest == 0 else max(0.0, 1 - nearest / NEAR_DAYS) / 2
 
 
 MONTHS = {

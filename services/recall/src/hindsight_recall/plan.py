@@ -12,6 +12,16 @@ from hindsight_recall.periods import Period, find_periods
 MAX_TERMS = 256  # the longest are kept: they are the rarest
 WHOLE, LAST = 0.7, 0.3  # of a dialogue: all of it, and its last line; found on MADial-Bench, see docs/decisions
 HISTORY_CHARS = 2000
+REFERENCE_CHARS = 500
+_FUNCTION = (  # what follows "that" where it is no reference to a thing
+    r"(?:is|was|are|were|will|would|can|could|has|have|had|i|you|we|they|he|she|it|the|a|an|my|your|one|way|said|time|day|week|"
+    r"month|year)"
+)
+REFERENCE = re.compile(
+    rf"\b(?:that|this|those|these) (?!{_FUNCTION}\b)((?:[\w'’-]+ ?){{1,3}})"
+    r"|(?:那|这|该)(?:[个份笔件单台家次批条张位趟场本封只部项款](?![天月年周])|(?=[\u4e00-\u9fff]))([\u4e00-\u9fff]{2,8})",
+    re.IGNORECASE,
+)
 HISTORY = re.compile(
     r"\b(?:used to|previous(?:ly)?|former(?:ly)?|originally|in the past|back then|before that|at first|history of|over time|"
     r"(?:has|have|had) (?:\w+ ){1,4}changed|did (?:\w+ ){1,4}change|changes? (?:to|of|in)|(?:was|were|did) [^?.]{1,60} before|"
@@ -30,6 +40,7 @@ class Plan:
     periods: Sequence[Period]  # that the query names
     wants_history: bool  # asks how something was before
     is_dialogue: bool
+    reference: frozenset[str] = frozenset()  # terms of what it refers back to: "that order", 那个订单
 
 
 def plan_query(text: str, now: datetime, zone: tzinfo) -> Plan:
@@ -39,4 +50,18 @@ def plan_query(text: str, now: datetime, zone: tzinfo) -> Plan:
     counts = words.terms(text)
     kept = sorted(counts, key=lambda term: (-len(term), term))[:MAX_TERMS]
     wanted = {term: counts[term] * words.weight(term) for term in kept}
-    return Plan(texts, wanted, find_periods(text, now, zone), bool(HISTORY.search(text[-HISTORY_CHARS:])), len(lines) > 1)
+    return Plan(
+        texts,
+        wanted,
+        find_periods(text, now, zone),
+        bool(HISTORY.search(text[-HISTORY_CHARS:])),
+        len(lines) > 1,
+        _reference(text),
+    )
+
+
+def _reference(text: str) -> frozenset[str]:
+    match = REFERENCE.search(text[:REFERENCE_CHARS])
+    if match is None:
+        return frozenset()
+    return frozenset(list(words.names(match[1] or match[2]))[: 2 if match[1] else 1])

@@ -9,6 +9,7 @@ MEMORY_WEIGHTS = {
     "lexical": 0.4,
     "coverage": 0.1,
     "time": 0.15,
+    "reference": 0.5,
     "hop": 0.1,
     "relation": 0.3,
     "rerank": 0.5,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from hindsight_runtime.embedder import Model
 from hindsight_store.records import Features, Found, WordStatistics
+from hindsight_store.words import terms
 
 from hindsight_recall.lifecycle import importance_of
 from hindsight_recall.periods import Period, nearness
@@ -57,6 +58,7 @@ class Gauge:
     statistics: WordStatistics | None
     periods: Sequence[Period]
     now: datetime
+    reference: frozenset[str] = frozenset()
 
     def measure(
         self, features: Sequence[Features], runs: Mapping[str, Sequence[Found]], extra: Mapping[UUID, Mapping[str, float]]
@@ -85,6 +87,8 @@ class Gauge:
             seen["lexical"] = (seen.get("lexical", (0, 0.0))[0], words)
         if near := nearness(memory.valid_from, self.periods):
             values["time"] = near
+        if self.reference and not self.reference.isdisjoint(terms(f"{memory.key}\n{memory.trigger}")):
+            values["reference"] = 1.0
         findings = [Finding(channel, place, score) for channel, (place, score) in seen.items()]
         findings.sort(key=lambda f: (f.rank or math.inf, f.channel))
         importance = importance_of(found.kept, self.now)

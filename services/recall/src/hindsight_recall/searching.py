@@ -1,14 +1,15 @@
 """The memory channels of one recall: words, standing, time, meaning, and one hop from the best of these."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from uuid import UUID
 
 import asyncpg
-from hindsight_store.reader import Rarity, Reader, reading
+from hindsight_store.reader import Rarity, Reader, reading, search_text
 from hindsight_store.records import Features, Found, Kept, Selection, Vector, WordStatistics
+from hindsight_store.words import names
 
 from hindsight_recall.plan import Plan
 from hindsight_recall.ranking import Measured, Weights, order
@@ -21,7 +22,8 @@ MOMENTS = 30  # of each span of time that the query names
 VECTOR_CHANNELS = ("content", "trigger")
 FOLLOWED = 3  # best hits whose relations are followed
 RELATIONS = 60
-HOP_TERMS, HOP_HITS = 3, 10
+HOP_CHARS = 4000  # of the first hit
+HOP_TERMS_READ, HOP_TERMS, HOP_HITS = 24, 3, 10
 HOP_SHARE, HOP_MOST = 3, 20  # a term is rare where at most a third of the memories hold it, and no more than twenty
 Embedding = tuple[int, Vector]  # the generation it belongs to, and the numbers
 
@@ -29,6 +31,12 @@ Embedding = tuple[int, Vector]  # the generation it belongs to, and the numbers
 def rare_at(size: int) -> int:
     """How many of so many memories or turns may hold a term that counts as rare."""
     return min(HOP_MOST, size // HOP_SHARE)
+
+
+def names_to_follow(text: str, besides: Container[str]) -> dict[str, float]:
+    """The terms of a first hit that may lead to others, with how much each says; not those that the query has."""
+    says = {term: much for term, much in names(text[:HOP_CHARS]).items() if term not in besides}
+    return {term: says[term] for term in sorted(says, key=lambda t: (-says[t], t))[:HOP_TERMS_READ]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +79,9 @@ class MemorySearch:
     async def measure(self, vector: Embedding | None, scale: Scale | None, *, by_meaning_alone: bool) -> list[Measured]:
         """What all channels found, measured; with what one hop from the best of it adds."""
         ask = self.ask
-        words = by_meaning_alone and vector is not None
-        gauge = Gauge(scale, ask.plan.wanted, None if words else self._statistics, () if words else ask.plan.periods, ask.moment)
+        gauge = Gauge(scale, ask.plan.wanted, self._statistics, ask.plan.periods, ask.moment, ask.plan.reference)
+        if by_meaning_alone and vector:
+            gauge = Gauge(scale, ask.plan.wanted, None, (), ask.moment)
         async with reading(ask.pool, ask.tenant_id) as reader:
             if vector:
                 for channel in VECTOR_CHANNELS:
@@ -120,10 +129,11 @@ class MemorySearch:
         ask = self.ask
         gained: dict[UUID, dict[str, float]] = {}
         if not ask.plan.is_dialogue:  # what it is about changes from line to line: the first hit's rare words lead astray
-            besides, origin = list(ask.plan.wanted), best[0][0]
+            origin = self.kept[best[0][0]].memory
+            says = names_to_follow(search_text(origin.key, origin.trigger, origin.value), ask.plan.wanted)
             rarity = Rarity(HOP_TERMS, rare_at(self._statistics.memories if self._statistics else 0))
-            hops = await reader.hop(ask.bank_id, ask.selection, origin, besides=besides, rarity=rarity, limit=HOP_HITS)
-            gained |= {found.memory_id: {"hop": found.score} for found in hops}
+            hops = await reader.hop(ask.bank_id, ask.selection, says, rarity=rarity, limit=HOP_HITS) if says else []
+            gained |= {found.memory_id: {"hop": found.score} for found in hops if found.memory_id != origin.memory_id}
         similarities = dict(best)
         related: dict[UUID, float] = {}
         for relation in await reader.relations(ask.bank_id, list(similarities), limit=RELATIONS):
