@@ -3,7 +3,7 @@
 .venv/bin/python services/recall/training/train_gate.py           write src/hindsight_recall/gate.npz
 .venv/bin/python services/recall/training/train_gate.py --errors  print the turns that cross-validation gets wrong instead
 
-Equal input gives equal weights. It takes half a minute, most of it for the embeddings; they come from the packaged model.
+Equal input gives equal weights. It takes a minute; the embeddings come from the packaged model.
 """
 
 import argparse
@@ -30,9 +30,10 @@ OUTPUT = HERE.parent / "src" / "hindsight_recall" / WEIGHTS
 MODELS = HERE.parents[2] / ".cache" / "models"
 FOLDS = 10
 STEPS = 30
+SIGNS = len(signs(""))
 WANTED_RECALL = 0.965
 # Prior variance of each kind of weight, found by cross-validation on gate.jsonl.
-GRAMS_VARIANCE, SIGNS_VARIANCE, EMBEDDING_VARIANCE = 100.0, 0.3, 60.0
+GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 5.0, 0.1, 30.0
 Matrix = NDArray[np.float64]
 
 
@@ -41,7 +42,7 @@ class Features:
     """What the model sees of every turn, and what is to be learned."""
 
     grams: Matrix
-    signs: Matrix
+    pairs: Matrix  # a row is the outer product of the signs with themselves
     embeddings: Matrix
     wanted: Matrix  # 1: recall, 0: none
     langs: Sequence[str]
@@ -54,7 +55,7 @@ async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def read_features(turns: Sequence[dict[str, object]]) -> Features:
-    """The features of labelled turns. Embeddings are centred: what all turns share says nothing."""
+    """The features of labelled turns."""
     texts = [excerpt(str(turn["text"])) for turn in turns]
     counted = np.zeros((len(texts), BUCKETS))
     for row, text in zip(counted, texts, strict=True):
@@ -62,7 +63,7 @@ def read_features(turns: Sequence[dict[str, object]]) -> Features:
         row[places] = value
     return Features(
         grams=counted,
-        signs=np.stack([signs(text) for text in texts]).astype(np.float64),
+        pairs=np.stack([np.outer(found, found).ravel() for found in map(signs, texts)]).astype(np.float64),
         embeddings=asyncio.run(embed(texts)).astype(np.float64),
         wanted=np.array([float(bool(turn["label"])) for turn in turns]),
         langs=[str(turn["lang"]) for turn in turns],
@@ -71,7 +72,8 @@ def read_features(turns: Sequence[dict[str, object]]) -> Features:
 
 def kernel(blocks: Sequence[tuple[Matrix, float]]) -> Matrix:
     """The prior covariance of the turns' logits."""
-    return np.sum([variance * rows @ rows.T for rows, variance in blocks], axis=0)
+    first, *others = (variance * rows @ rows.T for rows, variance in blocks)
+    return sum(others, first)
 
 
 def fit(covariance: Matrix, wanted: Matrix) -> Matrix:
@@ -99,9 +101,13 @@ def cross_validate(covariance: Matrix, wanted: Matrix) -> Matrix:
     return scores
 
 
-def choose_threshold(scores: Matrix, wanted: Matrix) -> float:
-    """The highest threshold that keeps the wanted recall, rounded down to a hundredth."""
-    return float(np.floor(100 * np.quantile(scores[wanted > 0], 1 - WANTED_RECALL)) / 100)
+def choose_threshold(scores: Matrix, features: Features) -> float:
+    """The highest threshold, in hundredths, that keeps the wanted recall in each language."""
+    kept = []
+    for lang in sorted(set(features.langs)):
+        chosen = np.array([lang == of for of in features.langs])
+        kept.append(np.quantile(scores[chosen & (features.wanted > 0)], 1 - WANTED_RECALL))
+    return float(np.floor(100 * min(kept)) / 100)
 
 
 def describe(name: str, scores: Matrix, features: Features, threshold: float) -> None:
@@ -116,7 +122,7 @@ def describe(name: str, scores: Matrix, features: Features, threshold: float) ->
 
 def blocks_of(features: Features) -> dict[str, list[tuple[Matrix, float]]]:
     """What each head reads, with the prior variances."""
-    bare = [(features.grams, GRAMS_VARIANCE), (features.signs, SIGNS_VARIANCE)]
+    bare = [(features.grams, GRAMS_VARIANCE), (features.pairs, PAIRS_VARIANCE)]
     return {"full": [*bare, (features.embeddings, EMBEDDING_VARIANCE)], "bare": bare}
 
 
@@ -132,18 +138,20 @@ def main() -> None:
     for name, blocks in blocks_of(features).items():
         covariance = kernel(blocks)
         scores = cross_validate(covariance, features.wanted)
-        threshold = choose_threshold(scores, features.wanted)
+        threshold = choose_threshold(scores, features)
         describe(name, scores, features, threshold)
         if arguments.errors:
             print_errors(turns, scores, threshold)
         dual = fit(covariance, features.wanted)
         weights = [(variance * rows.T @ dual).astype(np.float16) for rows, variance in blocks]
+        weights[1] = weights[1].reshape(SIGNS, SIGNS)
         weights += [np.zeros(0, np.float16)] * (3 - len(weights))
-        stored |= {f"{name}_{part}": rows for part, rows in zip(("grams", "signs", "embedding"), weights, strict=True)}
+        stored |= {f"{name}_{part}": rows for part, rows in zip(("grams", "pairs", "embedding"), weights, strict=True)}
         stored[f"{name}_threshold"] = np.array(threshold)
     if not arguments.errors:
         model_id = np.array(OnnxModel(provide_model(MODELS)).identity.id)
-        np.savez_compressed(OUTPUT, **stored, model_id=model_id, training_sha256=np.array(hashlib.sha256(raw).hexdigest()))  # pyright: ignore
+        stored |= {"model_id": model_id, "training_sha256": np.array(hashlib.sha256(raw).hexdigest())}
+        np.savez_compressed(OUTPUT, allow_pickle=False, **stored)
         print(f"{OUTPUT.name}: {OUTPUT.stat().st_size / 1024:.0f} KiB")
 
 

@@ -26,6 +26,7 @@ from hindsight_memory.types import (
     Answer,
     Filter,
     ForgetMode,
+    GateVerdict,
     Key,
     Memory,
     Mode,
@@ -211,6 +212,11 @@ class Hindsight:
             "agent_id": agent_id or self._agent_id,
         }
         return wire.to_answer(await self._call(self._recall.Recall, wire.fill(recall_pb2.RecallRequest(), fields)))
+
+    async def should_recall(self, text: str) -> GateVerdict:
+        """Whether answering a user's turn well needs something from earlier sessions; cheaper than a recall."""
+        request = wire.fill(recall_pb2.ShouldRecallRequest(), {"text": text})
+        return wire.to_verdict(await self._call(self._recall.ShouldRecall, request))
 
     async def get(self, memory_id: str, *, agent_id: str = "") -> Memory:
         """One memory by its id."""

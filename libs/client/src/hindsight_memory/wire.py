@@ -1,6 +1,6 @@
 """Protobuf from and to the client's types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from hindsight_memory.types import (
     Contribution,
     Filter,
     Finding,
+    GateVerdict,
     Hit,
     Key,
     Memory,
@@ -217,8 +218,17 @@ def to_result(r: ingest_pb2.WriteResult) -> WriteResult:
 
 def to_answer(response: recall_pb2.RecallResponse) -> Answer:
     """The answer to a recall."""
-    missing = tuple(short("CHANNEL", c, recall_pb2.Channel) for c in response.missing_channels)
-    return Answer(tuple(_hit(h) for h in response.hits), missing, response.next_page_token)
+    return Answer(tuple(_hit(h) for h in response.hits), _channels(response.missing_channels), response.next_page_token)
+
+
+def to_verdict(response: recall_pb2.ShouldRecallResponse) -> GateVerdict:
+    """The verdict on a turn."""
+    missing = _channels(response.missing_channels)
+    return GateVerdict(response.should_recall, response.score, response.threshold, tuple(response.reasons), missing)
+
+
+def _channels(numbers: Iterable[int]) -> tuple[str, ...]:
+    return tuple(short("CHANNEL", number, recall_pb2.Channel) for number in numbers)
 
 
 def _hit(h: recall_pb2.Hit) -> Hit:

@@ -25,17 +25,17 @@ _sym_db = _symbol_database.Default()
 from hindsight.v1 import memory_pb2 as hindsight_dot_v1_dot_memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/recall.proto\x12\x0chindsight.v1\x1a\x19hindsight/v1/memory.proto\"\xf7\x01\n\rRecallRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12 \n\x04mode\x18\x03 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12$\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x1c\n\x0frelevance_floor\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x15\n\rinclude_turns\x18\x08 \x01(\x08\x12\x11\n\ttime_zone\x18\t \x01(\tB\x12\n\x10_relevance_floor\"N\n\x07\x46inding\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\">\n\x0c\x43ontribution\x12\x0f\n\x07\x66\x65\x61ture\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xfe\x01\n\x03Hit\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x04 \x01(\x01\x12\x1c\n\x14\x65\x66\x66\x65\x63tive_importance\x18\x05 \x01(\x01\x12\'\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x15.hindsight.v1.Finding\x12\x31\n\rcontributions\x18\x07 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12 \n\x04turn\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Turn\"{\n\x0eRecallResponse\x12\x1f\n\x04hits\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12/\n\x10missing_channels\x18\x03 \x03(\x0e\x32\x15.hindsight.v1.Channel\"1\n\nGetRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"3\n\x0bGetResponse\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\"\x94\x01\n\x0bListRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12$\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12&\n\x08statuses\x18\x03 \x03(\x0e\x32\x14.hindsight.v1.Status\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"O\n\x0cListResponse\x12&\n\x08memories\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRevisionsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Y\n\x15ListRevisionsResponse\x12\'\n\trevisions\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*N\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x11\n\rMODE_SEMANTIC\x10\x01\x12\x0c\n\x08MODE_TAG\x10\x02\x12\x0f\n\x0bMODE_HYBRID\x10\x03*\x88\x01\n\x07\x43hannel\x12\x17\n\x13\x43HANNEL_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43HANNEL_CONTENT\x10\x01\x12\x13\n\x0f\x43HANNEL_TRIGGER\x10\x02\x12\x13\n\x0f\x43HANNEL_LEXICAL\x10\x03\x12\x0f\n\x0b\x43HANNEL_TAG\x10\x04\x12\x14\n\x10\x43HANNEL_EPISODIC\x10\x05\x32\xa9\x02\n\rRecallService\x12\x43\n\x06Recall\x12\x1b.hindsight.v1.RecallRequest\x1a\x1c.hindsight.v1.RecallResponse\x12:\n\x03Get\x12\x18.hindsight.v1.GetRequest\x1a\x19.hindsight.v1.GetResponse\x12=\n\x04List\x12\x19.hindsight.v1.ListRequest\x1a\x1a.hindsight.v1.ListResponse\x12X\n\rListRevisions\x12\".hindsight.v1.ListRevisionsRequest\x1a#.hindsight.v1.ListRevisionsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/recall.proto\x12\x0chindsight.v1\x1a\x19hindsight/v1/memory.proto\"\xf7\x01\n\rRecallRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12 \n\x04mode\x18\x03 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12$\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x1c\n\x0frelevance_floor\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x15\n\rinclude_turns\x18\x08 \x01(\x08\x12\x11\n\ttime_zone\x18\t \x01(\tB\x12\n\x10_relevance_floor\"N\n\x07\x46inding\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\">\n\x0c\x43ontribution\x12\x0f\n\x07\x66\x65\x61ture\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xfe\x01\n\x03Hit\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x04 \x01(\x01\x12\x1c\n\x14\x65\x66\x66\x65\x63tive_importance\x18\x05 \x01(\x01\x12\'\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x15.hindsight.v1.Finding\x12\x31\n\rcontributions\x18\x07 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12 \n\x04turn\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Turn\"{\n\x0eRecallResponse\x12\x1f\n\x04hits\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12/\n\x10missing_channels\x18\x03 \x03(\x0e\x32\x15.hindsight.v1.Channel\"#\n\x13ShouldRecallRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x91\x01\n\x14ShouldRecallResponse\x12\x15\n\rshould_recall\x18\x01 \x01(\x08\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\tthreshold\x18\x03 \x01(\x01\x12\x0f\n\x07reasons\x18\x04 \x03(\t\x12/\n\x10missing_channels\x18\x05 \x03(\x0e\x32\x15.hindsight.v1.Channel\"1\n\nGetRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"3\n\x0bGetResponse\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\"\x94\x01\n\x0bListRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12$\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12&\n\x08statuses\x18\x03 \x03(\x0e\x32\x14.hindsight.v1.Status\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"O\n\x0cListResponse\x12&\n\x08memories\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRevisionsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Y\n\x15ListRevisionsResponse\x12\'\n\trevisions\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*N\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x11\n\rMODE_SEMANTIC\x10\x01\x12\x0c\n\x08MODE_TAG\x10\x02\x12\x0f\n\x0bMODE_HYBRID\x10\x03*\x88\x01\n\x07\x43hannel\x12\x17\n\x13\x43HANNEL_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43HANNEL_CONTENT\x10\x01\x12\x13\n\x0f\x43HANNEL_TRIGGER\x10\x02\x12\x13\n\x0f\x43HANNEL_LEXICAL\x10\x03\x12\x0f\n\x0b\x43HANNEL_TAG\x10\x04\x12\x14\n\x10\x43HANNEL_EPISODIC\x10\x05\x32\x80\x03\n\rRecallService\x12\x43\n\x06Recall\x12\x1b.hindsight.v1.RecallRequest\x1a\x1c.hindsight.v1.RecallResponse\x12U\n\x0cShouldRecall\x12!.hindsight.v1.ShouldRecallRequest\x1a\".hindsight.v1.ShouldRecallResponse\x12:\n\x03Get\x12\x18.hindsight.v1.GetRequest\x1a\x19.hindsight.v1.GetResponse\x12=\n\x04List\x12\x19.hindsight.v1.ListRequest\x1a\x1a.hindsight.v1.ListResponse\x12X\n\rListRevisions\x12\".hindsight.v1.ListRevisionsRequest\x1a#.hindsight.v1.ListRevisionsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hindsight.v1.recall_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MODE']._serialized_start=1373
-  _globals['_MODE']._serialized_end=1451
-  _globals['_CHANNEL']._serialized_start=1454
-  _globals['_CHANNEL']._serialized_end=1590
+  _globals['_MODE']._serialized_start=1558
+  _globals['_MODE']._serialized_end=1636
+  _globals['_CHANNEL']._serialized_start=1639
+  _globals['_CHANNEL']._serialized_end=1775
   _globals['_RECALLREQUEST']._serialized_start=71
   _globals['_RECALLREQUEST']._serialized_end=318
   _globals['_FINDING']._serialized_start=320
@@ -46,18 +46,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_HIT']._serialized_end=719
   _globals['_RECALLRESPONSE']._serialized_start=721
   _globals['_RECALLRESPONSE']._serialized_end=844
-  _globals['_GETREQUEST']._serialized_start=846
-  _globals['_GETREQUEST']._serialized_end=895
-  _globals['_GETRESPONSE']._serialized_start=897
-  _globals['_GETRESPONSE']._serialized_end=948
-  _globals['_LISTREQUEST']._serialized_start=951
-  _globals['_LISTREQUEST']._serialized_end=1099
-  _globals['_LISTRESPONSE']._serialized_start=1101
-  _globals['_LISTRESPONSE']._serialized_end=1180
-  _globals['_LISTREVISIONSREQUEST']._serialized_start=1182
-  _globals['_LISTREVISIONSREQUEST']._serialized_end=1280
-  _globals['_LISTREVISIONSRESPONSE']._serialized_start=1282
-  _globals['_LISTREVISIONSRESPONSE']._serialized_end=1371
-  _globals['_RECALLSERVICE']._serialized_start=1593
-  _globals['_RECALLSERVICE']._serialized_end=1890
+  _globals['_SHOULDRECALLREQUEST']._serialized_start=846
+  _globals['_SHOULDRECALLREQUEST']._serialized_end=881
+  _globals['_SHOULDRECALLRESPONSE']._serialized_start=884
+  _globals['_SHOULDRECALLRESPONSE']._serialized_end=1029
+  _globals['_GETREQUEST']._serialized_start=1031
+  _globals['_GETREQUEST']._serialized_end=1080
+  _globals['_GETRESPONSE']._serialized_start=1082
+  _globals['_GETRESPONSE']._serialized_end=1133
+  _globals['_LISTREQUEST']._serialized_start=1136
+  _globals['_LISTREQUEST']._serialized_end=1284
+  _globals['_LISTRESPONSE']._serialized_start=1286
+  _globals['_LISTRESPONSE']._serialized_end=1365
+  _globals['_LISTREVISIONSREQUEST']._serialized_start=1367
+  _globals['_LISTREVISIONSREQUEST']._serialized_end=1465
+  _globals['_LISTREVISIONSRESPONSE']._serialized_start=1467
+  _globals['_LISTREVISIONSRESPONSE']._serialized_end=1556
+  _globals['_RECALLSERVICE']._serialized_start=1778
+  _globals['_RECALLSERVICE']._serialized_end=2162
 # @@protoc_insertion_point(module_scope)

@@ -19,7 +19,7 @@ HEAD_CHARS, TAIL_CHARS = 600, 200  # of a long turn: what is wanted stands at it
 WEIGHTS = "gate.npz"
 WORD = re.compile(r"[a-z0-9']+|[\u3400-\u9fff]")
 HAN = re.compile(r"[\u3400-\u9fff]")
-SHAPE = ("constant", "is_question", "is_chinese", "length", "is_one_word", "lines", "digits")
+CONSTANT = 2**0.5  # beside the signs, so that their pairs hold each sign alone and the bias as well
 Row = NDArray[np.float32]
 
 
@@ -38,14 +38,15 @@ class Head:
     """Weights of one linear model."""
 
     grams: Row  # float32[BUCKETS]
-    signs: Row  # of rules and shape, in the order of `signs`
+    pairs: Row  # float32[signs, signs]: what two signs together count for
     embedding: Row  # float32[dimension]; empty: the head that works without the embedder
     threshold: float
 
     def score(self, text: str, embedding: Row | None) -> float:
         """The probability that a turn needs recall."""
         places, value = grams(text)
-        logit = float(value * self.grams[places].sum() + signs(text) @ self.signs)
+        found = signs(text)
+        logit = float(value * self.grams[places].sum() + found @ self.pairs @ found)
         if embedding is not None and self.embedding.size:
             logit += float(embedding @ self.embedding)
         return float(1 / (1 + np.exp(-logit)))
@@ -89,10 +90,10 @@ def grams(text: str) -> tuple[NDArray[np.int64], float]:
 
 
 def signs(text: str) -> Row:
-    """Which rules fire, and the shape of a text."""
+    """A constant, the shape of a text, and which rules fire."""
     words = WORD.findall(text.lower())
     shape = (
-        1.0,
+        CONSTANT,
         float("?" in text or text.endswith(("吗", "呢", "没", "么", "来着"))),
         float(HAN.search(text) is not None),
         float(np.log1p(len(words)) / 4),
@@ -100,7 +101,7 @@ def signs(text: str) -> Row:
         float(min(text.count("\n"), 5) / 5),
         float(any(c.isdigit() for c in text)),
     )
-    return np.array([*map(float, find_rules(text).values()), *shape], np.float32)
+    return np.array([*shape, *find_rules(text).values()], np.float32)
 
 
 def load_gate() -> Gate:
@@ -114,7 +115,7 @@ def read_gate(stored: Mapping[str, NDArray[np.generic]]) -> Gate:
     full, bare = (
         Head(
             grams=stored[f"{name}_grams"].astype(np.float32),
-            signs=stored[f"{name}_signs"].astype(np.float32),
+            pairs=stored[f"{name}_pairs"].astype(np.float32),
             embedding=stored[f"{name}_embedding"].astype(np.float32),
             threshold=float(stored[f"{name}_threshold"]),
         )

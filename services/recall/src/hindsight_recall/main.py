@@ -14,6 +14,8 @@ from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
 from hindsight_store.schema import verify_schema
 
+from hindsight_recall.gate import load_gate
+from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Recaller
 from hindsight_recall.servicer import RecallServicer
 from hindsight_recall.settings import RecallSettings
@@ -26,10 +28,11 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
     embedder = await stack.enter_async_context(open_embedder(settings.embed_address, settings.embed_token))
     model = await wait_for("embed", embedder.describe_model)
     recaller = Recaller(pool, embedder, model, clock=_now)
+    judge = Judge(load_gate(), embedder, model)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
 
     def register(server: grpc.aio.Server) -> None:
-        recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller), server)
+        recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller, judge), server)
 
     return Service(await _authenticator(pool, settings), register, ("hindsight.v1.RecallService",), probes)
 

@@ -17,6 +17,7 @@ from hindsight_store.reader import Reader, reading
 from hindsight_store.records import Kept, Use
 
 from hindsight_recall import wire
+from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Query, Recaller
 
 QUERY_CHARS = 8192
@@ -35,9 +36,10 @@ REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     """Answers RecallService."""
 
-    def __init__(self, pool: asyncpg.Pool, recaller: Recaller) -> None:
+    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, judge: Judge) -> None:
         self._pool = pool
         self._recaller = recaller
+        self._judge = judge
         self._banks = KnownBanks()
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
@@ -73,6 +75,20 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             hits=hits,
             next_page_token=hits[-1].memory.id if more else "",
             missing_channels=[f"CHANNEL_{channel.upper()}" for channel in answer.missing],
+        )
+
+    async def ShouldRecall(self, request: recall_pb2.ShouldRecallRequest, context: Any) -> recall_pb2.ShouldRecallResponse:
+        """Whether a turn needs something from earlier sessions."""
+        caller().require("read")
+        text = checks.check_text("text", request.text, max_chars=QUERY_CHARS, required=True)
+        judged = await self._judge.judge(text)
+        verdict = judged.verdict
+        return recall_pb2.ShouldRecallResponse(
+            should_recall=verdict.should_recall,
+            score=verdict.score,
+            threshold=verdict.threshold,
+            reasons=verdict.reasons,
+            missing_channels=[f"CHANNEL_{channel.upper()}" for channel in judged.missing],
         )
 
     async def Get(self, request: recall_pb2.GetRequest, context: Any) -> recall_pb2.GetResponse:
