@@ -6,8 +6,20 @@ import pytest
 from hindsight_memory import Hindsight, HindsightError, NewKey
 from hindsight_runtime.errors import DependencyUnavailable
 
-NEEDING = ("What did we decide about the hedge?", "Order my usual.", "水泵修好了吗？", "给我妈挑个生日礼物。")
-STANDING_ALONE = ("Thanks, that's all.", "What is the capital of Peru?", "写一首关于雨的俳句。", "上次奥运会在哪里举办？")
+NEEDING = (
+    *("What did we decide about the fence?", "Order my usual.", "Has the kiln been repaired yet?", "Buy tickets for the match"),
+    *("the second option", "水泵修好了吗？", "给我妈挑个生日礼物。", "还记得上次那家店吗"),
+)
+STANDING_ALONE = (
+    *(
+        "yes please",
+        "Thanks, that's all.",
+        "what is the capital of Peru",
+        "write a haiku about rain",
+        "Translate this: the pump is broken",
+    ),
+    *("写一首关于雨的俳句。", "上次奥运会在哪里举办？", "谢谢"),
+)
 
 
 async def test_the_gate_opens_for_turns_that_need_earlier_sessions_and_for_no_other(client: Hindsight):

@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hindsight_embedding.batching import Batcher
@@ -34,7 +35,7 @@ SIGNS = len(signs(""))
 WANTED_RECALL = 0.965
 # Prior variance of each kind of weight, found by cross-validation on gate.jsonl.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 5.0, 0.1, 30.0
-Matrix = NDArray[np.float64]
+Matrix = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
