@@ -29,6 +29,7 @@ from hindsight_memory.types import (
     Considered,
     Filter,
     ForgetMode,
+    GateVerdict,
     Key,
     Memory,
     Mode,
@@ -263,6 +264,11 @@ class Hindsight:
         """A receipt's query, asked of what was recorded then and of what is recorded now."""
         request = recall_pb2.RecallAsOfThenRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
         return wire.to_then_and_now(await self._call(self._recall.RecallAsOfThen, request))
+
+    async def should_recall(self, text: str) -> GateVerdict:
+        """Whether answering a user's turn well needs something from earlier sessions; cheaper than a recall."""
+        request = wire.fill(recall_pb2.ShouldRecallRequest(), {"text": text})
+        return wire.to_verdict(await self._call(self._recall.ShouldRecall, request))
 
     async def get(self, memory_id: str, *, agent_id: str = "") -> Memory:
         """One memory by its id."""

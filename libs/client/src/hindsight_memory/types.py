@@ -287,6 +287,17 @@ class ThenAndNow:
 
 
 @dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """Whether a turn needs a recall, how likely that is, and why; channels that could not be asked."""
+
+    should_recall: bool
+    score: float
+    threshold: float
+    reasons: tuple[str, ...]
+    missing_channels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """A key without its secret."""
 

@@ -1,6 +1,6 @@
 """Protobuf from and to the client's types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ from hindsight_memory.types import (
     Difference,
     Filter,
     Finding,
+    GateVerdict,
     Hit,
     Key,
     Memory,
@@ -252,10 +253,20 @@ def to_conflict(c: recall_pb2.Conflict) -> Conflict:
 
 def to_answer(response: recall_pb2.RecallResponse) -> Answer:
     """The answer to a recall."""
-    missing = tuple(short("CHANNEL", c, recall_pb2.Channel) for c in response.missing_channels)
+    missing = _channels(response.missing_channels)
     hits = tuple(to_hit(h) for h in response.hits)
     states = (response.is_partial, response.is_degraded, response.receipt_id)
     return Answer(hits, missing, response.next_page_token, *states)
+
+
+def to_verdict(response: recall_pb2.ShouldRecallResponse) -> GateVerdict:
+    """The verdict on a turn."""
+    missing = _channels(response.missing_channels)
+    return GateVerdict(response.should_recall, response.score, response.threshold, tuple(response.reasons), missing)
+
+
+def _channels(numbers: Iterable[int]) -> tuple[str, ...]:
+    return tuple(short("CHANNEL", number, recall_pb2.Channel) for number in numbers)
 
 
 def to_receipt(r: recall_pb2.Receipt) -> Receipt:

@@ -144,6 +144,26 @@ class RecallResponse(_message.Message):
     receipt_id: str
     def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ...) -> None: ...
 
+class ShouldRecallRequest(_message.Message):
+    __slots__ = ("text",)
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    def __init__(self, text: _Optional[str] = ...) -> None: ...
+
+class ShouldRecallResponse(_message.Message):
+    __slots__ = ("should_recall", "score", "threshold", "reasons", "missing_channels")
+    SHOULD_RECALL_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    REASONS_FIELD_NUMBER: _ClassVar[int]
+    MISSING_CHANNELS_FIELD_NUMBER: _ClassVar[int]
+    should_recall: bool
+    score: float
+    threshold: float
+    reasons: _containers.RepeatedScalarFieldContainer[str]
+    missing_channels: _containers.RepeatedScalarFieldContainer[Channel]
+    def __init__(self, should_recall: _Optional[bool] = ..., score: _Optional[float] = ..., threshold: _Optional[float] = ..., reasons: _Optional[_Iterable[str]] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ...) -> None: ...
+
 class GetRequest(_message.Message):
     __slots__ = ("agent_id", "memory_id")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]

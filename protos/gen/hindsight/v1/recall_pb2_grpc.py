@@ -40,6 +40,11 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.RecallRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallResponse.FromString,
                 _registered_method=True)
+        self.ShouldRecall = channel.unary_unary(
+                '/hindsight.v1.RecallService/ShouldRecall',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.ShouldRecallRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.ShouldRecallResponse.FromString,
+                _registered_method=True)
         self.Get = channel.unary_unary(
                 '/hindsight.v1.RecallService/Get',
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.GetRequest.SerializeToString,
@@ -88,6 +93,13 @@ class RecallServiceServicer:
 
     def Recall(self, request, context):
         """The memories that answer a query, best first, each with its reasons.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ShouldRecall(self, request, context):
+        """Whether answering a turn well needs something from earlier sessions; a client that asks can skip the recalls that bring nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -156,6 +168,11 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.Recall,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.RecallResponse.SerializeToString,
+            ),
+            'ShouldRecall': grpc.unary_unary_rpc_method_handler(
+                    servicer.ShouldRecall,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.ShouldRecallRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.ShouldRecallResponse.SerializeToString,
             ),
             'Get': grpc.unary_unary_rpc_method_handler(
                     servicer.Get,
@@ -226,6 +243,33 @@ class RecallService:
             '/hindsight.v1.RecallService/Recall',
             hindsight_dot_v1_dot_recall__pb2.RecallRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.RecallResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ShouldRecall(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/ShouldRecall',
+            hindsight_dot_v1_dot_recall__pb2.ShouldRecallRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.ShouldRecallResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -14,6 +14,8 @@ from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
 from hindsight_store.schema import verify_schema
 
+from hindsight_recall.gate import load_gate
+from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Recaller
 from hindsight_recall.recorder import open_recorder
 from hindsight_recall.servicer import RecallServicer
@@ -31,10 +33,11 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
     if settings.ingest_address:
         token = settings.record_token.get_secret_value()
         recorder = await stack.enter_async_context(open_recorder(settings.ingest_address, token))
+    judge = Judge(load_gate(), embedder, model)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
 
     def register(server: grpc.aio.Server) -> None:
-        recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller, recorder), server)
+        recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller, judge, recorder), server)
 
     return Service(await _authenticator(pool, settings), register, ("hindsight.v1.RecallService",), probes)
 

@@ -19,6 +19,7 @@ from hindsight_store.records import Kept, Relation, Use
 from hindsight_store.turns import Turn
 
 from hindsight_recall import wire
+from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Answer, Hit, Query, Recaller
 from hindsight_recall.receipts import Receipt, asked_again, from_document, receipt_of
 from hindsight_recall.recorder import Recorder
@@ -41,9 +42,10 @@ REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     """Answers RecallService."""
 
-    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, recorder: Recorder | None) -> None:
+    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, judge: Judge, recorder: Recorder | None) -> None:
         self._pool = pool
         self._recaller = recaller
+        self._judge = judge
         self._recorder = recorder
         self._banks = KnownBanks()
 
@@ -136,6 +138,20 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         if kept is None or not (kept[0] == principal.key_id or "admin" in principal.rights):
             raise NotFound("no such receipt; it can be read a moment after the answer, for seven days, by the key that asked")
         return from_document(kept[1]), (principal, agent_id)
+
+    async def ShouldRecall(self, request: recall_pb2.ShouldRecallRequest, context: Any) -> recall_pb2.ShouldRecallResponse:
+        """Whether a turn needs something from earlier sessions."""
+        caller().require("read")
+        text = checks.check_text("text", request.text, max_chars=QUERY_CHARS, required=True)
+        judged = await self._judge.judge(text)
+        verdict = judged.verdict
+        return recall_pb2.ShouldRecallResponse(
+            should_recall=verdict.should_recall,
+            score=verdict.score,
+            threshold=verdict.threshold,
+            reasons=verdict.reasons,
+            missing_channels=[f"CHANNEL_{channel.upper()}" for channel in judged.missing],
+        )
 
     async def Get(self, request: recall_pb2.GetRequest, context: Any) -> recall_pb2.GetResponse:
         """One memory by its id."""
