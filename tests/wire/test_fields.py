@@ -191,7 +191,7 @@ async def embed_address(embed_token, tmp_path_factory):
 async def send(services, embed_address, embed_token):
     """Sends a request and returns the error."""
     _, key = await services.operator.create_key(NewKey(tenant="acme"))
-    addresses = {"Recall": services.recall_address, "Embedding": embed_address}
+    addresses = {"Recall": services.recall_address, "Receipt": services.recall_address, "Embedding": embed_address}
     keys = {"Admin": services.database.operator_key, "Embedding": embed_token, "Record": services.record_token}
     channels = {}
 

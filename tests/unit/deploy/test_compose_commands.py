@@ -70,7 +70,7 @@ def test_secrets_are_made_once_and_readable_by_their_owner_only(tmp_path: Path):
     assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
     assert folder.stat().st_mode & 0o777 == 0o700
     drawn = dict(line.split("=", 1) for line in contents[0]["drawn.env"].split())
-    assert len(set(drawn.values())) == len(drawn) == 7
+    assert len(set(drawn.values())) == len(drawn) == 8
     assert min(map(len, drawn.values())) >= 43  # 256 bits
     assert "OWNER" not in contents[0]["ingest.env"]
     assert drawn["OWNER_PASSWORD"] not in contents[0]["ingest.env"] + contents[0]["recall.env"]

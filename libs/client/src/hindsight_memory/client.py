@@ -19,6 +19,8 @@ from hindsight.v1 import (
     memory_pb2,
     recall_pb2,
     recall_pb2_grpc,
+    receipt_pb2,
+    receipt_pb2_grpc,
 )
 
 from hindsight_memory import wire
@@ -89,6 +91,7 @@ class Hindsight:
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
+        self._receipts = receipt_pb2_grpc.ReceiptServiceStub(self._channels[1])
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -251,19 +254,19 @@ class Hindsight:
 
     async def receipt(self, receipt_id: str, *, agent_id: str = "") -> Receipt:
         """The account of a recall, by the id its answer carries; there a moment after the answer, and for seven days."""
-        request = recall_pb2.GetReceiptRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
-        return wire.to_receipt((await self._call(self._recall.GetReceipt, request)).receipt)
+        request = receipt_pb2.GetReceiptRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
+        return wire.to_receipt((await self._call(self._receipts.GetReceipt, request)).receipt)
 
     async def replay(self, receipt_id: str, *, agent_id: str = "") -> tuple[tuple[Considered, ...], bool]:
         """A recall's ranking, computed again from its receipt, and whether it is the one that was given."""
-        request = recall_pb2.ReplayRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
-        response = await self._call(self._recall.Replay, request)
+        request = receipt_pb2.ReplayRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
+        response = await self._call(self._receipts.Replay, request)
         return tuple(wire.to_considered(c) for c in response.hits), response.is_identical
 
     async def recall_as_of_then(self, receipt_id: str, *, agent_id: str = "") -> ThenAndNow:
         """A receipt's query, asked of what was recorded then and of what is recorded now."""
-        request = recall_pb2.RecallAsOfThenRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
-        return wire.to_then_and_now(await self._call(self._recall.RecallAsOfThen, request))
+        request = receipt_pb2.RecallAsOfThenRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
+        return wire.to_then_and_now(await self._call(self._receipts.RecallAsOfThen, request))
 
     async def should_recall(self, text: str) -> GateVerdict:
         """Whether answering a user's turn well needs something from earlier sessions; cheaper than a recall."""

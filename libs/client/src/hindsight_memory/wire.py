@@ -8,7 +8,7 @@ from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import admin_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2
+from hindsight.v1 import admin_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2, receipt_pb2
 
 from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
@@ -269,7 +269,7 @@ def _channels(numbers: Iterable[int]) -> tuple[str, ...]:
     return tuple(short("CHANNEL", number, recall_pb2.Channel) for number in numbers)
 
 
-def to_receipt(r: recall_pb2.Receipt) -> Receipt:
+def to_receipt(r: receipt_pb2.Receipt) -> Receipt:
     """The account of a recall."""
     channels = tuple(ChannelAccount(short("CHANNEL", c.channel, recall_pb2.Channel), c.found, c.missing) for c in r.channels)
     return Receipt(
@@ -288,7 +288,7 @@ def to_receipt(r: recall_pb2.Receipt) -> Receipt:
     )
 
 
-def to_considered(c: recall_pb2.Considered) -> Considered:
+def to_considered(c: receipt_pb2.Considered) -> Considered:
     """One memory or turn in the account of a recall."""
     parts = c.importance
     return Considered(
@@ -305,7 +305,7 @@ def to_considered(c: recall_pb2.Considered) -> Considered:
     )
 
 
-def to_then_and_now(r: recall_pb2.RecallAsOfThenResponse) -> ThenAndNow:
+def to_then_and_now(r: receipt_pb2.RecallAsOfThenResponse) -> ThenAndNow:
     """A recall asked again."""
     differences = tuple(Difference(d.memory_id, d.session_id, d.turn, d.rank_then, d.rank_now) for d in r.differences)
     return ThenAndNow(tuple(to_hit(h) for h in r.hits_then), tuple(to_hit(h) for h in r.hits_now), differences)

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import rjieba
 import Stemmer
@@ -197,11 +198,18 @@ def names(text: str) -> dict[str, float]:
     counts: dict[str, float] = {}
     for run in _RUN.findall(unicodedata.normalize("NFKC", text).lower()):
         if _IS_UNSPACED.match(run):
-            found = [w for part in _HAN_ONLY.findall(run) for w in rjieba.cut_for_search(part) if len(w) > 1]
+            found = [w for part in _HAN_ONLY.findall(run) for w in _han_names(rjieba.cut(part, False))]
             counts |= {word: 2.0 * len(word) for word in found if not STOP_CHARS.issuperset(word)}
         else:
             counts |= {term: float(len(term)) for term in _spaced(run) if len(term) > 2}
     return counts
+
+
+def _han_names(cut: Sequence[str]) -> list[str]:
+    """The words of two characters and more; what the dictionary does not know comes as single characters, two by two."""
+    words = [w for w in cut if len(w) > 1]
+    pairs = [a + b for a, b in pairwise(cut) if len(a) == len(b) == 1 and a not in STOP_CHARS and b not in STOP_CHARS]
+    return words + pairs
 
 
 def weight(term: str) -> float:

@@ -60,21 +60,6 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.ListRevisionsRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListRevisionsResponse.FromString,
                 _registered_method=True)
-        self.GetReceipt = channel.unary_unary(
-                '/hindsight.v1.RecallService/GetReceipt',
-                request_serializer=hindsight_dot_v1_dot_recall__pb2.GetReceiptRequest.SerializeToString,
-                response_deserializer=hindsight_dot_v1_dot_recall__pb2.GetReceiptResponse.FromString,
-                _registered_method=True)
-        self.Replay = channel.unary_unary(
-                '/hindsight.v1.RecallService/Replay',
-                request_serializer=hindsight_dot_v1_dot_recall__pb2.ReplayRequest.SerializeToString,
-                response_deserializer=hindsight_dot_v1_dot_recall__pb2.ReplayResponse.FromString,
-                _registered_method=True)
-        self.RecallAsOfThen = channel.unary_unary(
-                '/hindsight.v1.RecallService/RecallAsOfThen',
-                request_serializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenRequest.SerializeToString,
-                response_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenResponse.FromString,
-                _registered_method=True)
         self.ListRelations = channel.unary_unary(
                 '/hindsight.v1.RecallService/ListRelations',
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.ListRelationsRequest.SerializeToString,
@@ -126,27 +111,6 @@ class RecallServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def GetReceipt(self, request, context):
-        """The account of one recall: what was found, scored, returned and left out. Kept for seven days.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def Replay(self, request, context):
-        """Compute a recall's ranking again from the features in its receipt.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def RecallAsOfThen(self, request, context):
-        """Ask a receipt's query again, of what was recorded then and of what is recorded now, and show the difference.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def ListRelations(self, request, context):
         """The relations of one memory, in both directions.
         """
@@ -188,21 +152,6 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.ListRevisions,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListRevisionsRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.ListRevisionsResponse.SerializeToString,
-            ),
-            'GetReceipt': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetReceipt,
-                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.GetReceiptRequest.FromString,
-                    response_serializer=hindsight_dot_v1_dot_recall__pb2.GetReceiptResponse.SerializeToString,
-            ),
-            'Replay': grpc.unary_unary_rpc_method_handler(
-                    servicer.Replay,
-                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.ReplayRequest.FromString,
-                    response_serializer=hindsight_dot_v1_dot_recall__pb2.ReplayResponse.SerializeToString,
-            ),
-            'RecallAsOfThen': grpc.unary_unary_rpc_method_handler(
-                    servicer.RecallAsOfThen,
-                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenRequest.FromString,
-                    response_serializer=hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenResponse.SerializeToString,
             ),
             'ListRelations': grpc.unary_unary_rpc_method_handler(
                     servicer.ListRelations,
@@ -351,87 +300,6 @@ class RecallService:
             '/hindsight.v1.RecallService/ListRevisions',
             hindsight_dot_v1_dot_recall__pb2.ListRevisionsRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.ListRevisionsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetReceipt(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/hindsight.v1.RecallService/GetReceipt',
-            hindsight_dot_v1_dot_recall__pb2.GetReceiptRequest.SerializeToString,
-            hindsight_dot_v1_dot_recall__pb2.GetReceiptResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def Replay(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/hindsight.v1.RecallService/Replay',
-            hindsight_dot_v1_dot_recall__pb2.ReplayRequest.SerializeToString,
-            hindsight_dot_v1_dot_recall__pb2.ReplayResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def RecallAsOfThen(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/hindsight.v1.RecallService/RecallAsOfThen',
-            hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenRequest.SerializeToString,
-            hindsight_dot_v1_dot_recall__pb2.RecallAsOfThenResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import asyncpg
 import grpc
-from hindsight.v1 import recall_pb2_grpc
+from hindsight.v1 import recall_pb2_grpc, receipt_pb2_grpc
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal
 from hindsight_runtime.serving import Probe, Service, run, wait_for
@@ -14,6 +14,7 @@ from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
 from hindsight_store.schema import verify_schema
 
+from hindsight_recall.explaining import ReceiptServicer
 from hindsight_recall.gate import load_gate
 from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Recaller
@@ -38,8 +39,10 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
 
     def register(server: grpc.aio.Server) -> None:
         recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller, judge, recorder), server)
+        receipt_pb2_grpc.add_ReceiptServiceServicer_to_server(ReceiptServicer(pool, recaller), server)
 
-    return Service(await _authenticator(pool, settings), register, ("hindsight.v1.RecallService",), probes)
+    names = ("hindsight.v1.RecallService", "hindsight.v1.ReceiptService")
+    return Service(await _authenticator(pool, settings), register, names, probes)
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: RecallSettings) -> Authenticator:

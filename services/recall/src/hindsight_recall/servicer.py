@@ -1,8 +1,6 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
-import itertools
 import re
-from collections.abc import Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -12,16 +10,15 @@ from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound
 from hindsight_runtime.identity import AGENT_SCOPE, Principal, caller
-from hindsight_store.banks import KnownBanks
 from hindsight_store.ids import uuid7
 from hindsight_store.reader import Reader, reading
 from hindsight_store.records import Kept, Relation, Use
-from hindsight_store.turns import Turn
 
 from hindsight_recall import wire
+from hindsight_recall.calls import Banks, fit, reader_of
 from hindsight_recall.judging import Judge
-from hindsight_recall.recalling import Answer, Hit, Query, Recaller
-from hindsight_recall.receipts import Receipt, asked_again, from_document, receipt_of
+from hindsight_recall.recalling import Answer, Query, Recaller
+from hindsight_recall.receipts import receipt_of
 from hindsight_recall.recorder import Recorder
 
 QUERY_CHARS = 8192
@@ -47,11 +44,11 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         self._recaller = recaller
         self._judge = judge
         self._recorder = recorder
-        self._banks = KnownBanks()
+        self._banks = Banks(pool)
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         """The memories that answer a query."""
-        principal, agent_id = _reader(request)
+        principal, agent_id = reader_of(request)
         mode = checks.check_name("mode", request.mode, MODES)
         text = checks.check_text("query", request.query, max_chars=QUERY_CHARS, required=mode != "tag")
         top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
@@ -64,7 +61,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         before = _token(request)
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
-        bank_id = await self._find_bank(principal, agent_id)
+        bank_id = await self._banks.find(principal, agent_id)
         if bank_id is None:
             return recall_pb2.RecallResponse()
         query = Query(
@@ -83,7 +80,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             return await self._browse(query, agent_id, before)
         answer = await self._recaller.recall(query)
         return recall_pb2.RecallResponse(
-            hits=_fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)]),
+            hits=fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)]),
             missing_channels=[f"CHANNEL_{channel.upper()}" for channel in sorted(answer.missing)],
             is_partial="deadline" in answer.missing.values(),
             is_degraded="unavailable" in answer.missing.values(),
@@ -92,7 +89,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
 
     async def _browse(self, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:
         answer = await self._recaller.browse(query, before)
-        hits = _fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
+        hits = fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
         more = hits and (len(hits) == query.top_k or len(hits) < len(answer.hits))
         return recall_pb2.RecallResponse(hits=hits, next_page_token=hits[-1].memory.id if more else "")
 
@@ -103,41 +100,6 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         receipt = receipt_of(uuid7(), self._recaller.clock(), principal.key_id, query, self._recaller.weights, answer)
         self._recorder.record(receipt)
         return str(receipt.receipt_id)
-
-    async def GetReceipt(self, request: recall_pb2.GetReceiptRequest, context: Any) -> recall_pb2.GetReceiptResponse:
-        """The account of one recall."""
-        receipt, _ = await self._find_receipt(request)
-        return recall_pb2.GetReceiptResponse(receipt=wire.to_receipt(receipt))
-
-    async def Replay(self, request: recall_pb2.ReplayRequest, context: Any) -> recall_pb2.ReplayResponse:
-        """A recall's ranking, computed again from its receipt."""
-        receipt, _ = await self._find_receipt(request)
-        again, is_identical = receipt.replay()
-        hits = [wire.to_considered(rank, place) for rank, place in enumerate(again, start=1)]
-        return recall_pb2.ReplayResponse(hits=hits, is_identical=is_identical)
-
-    async def RecallAsOfThen(self, request: recall_pb2.RecallAsOfThenRequest, context: Any) -> recall_pb2.RecallAsOfThenResponse:
-        """A receipt's query, asked of what was recorded then and of what is recorded now."""
-        receipt, (principal, agent_id) = await self._find_receipt(request)
-        answers = []
-        for as_of_then in (True, False):
-            query = asked_again(receipt, self._recaller.clock(), as_of_then=as_of_then)
-            answer = await self._recaller.recall(query)
-            answers.append([hit for hit in answer.hits if principal.may_read(_scope(hit))])
-        then, now = ([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
-        return recall_pb2.RecallAsOfThenResponse(
-            hits_then=_fit(then), hits_now=_fit(now), differences=wire.to_differences(*answers)
-        )
-
-    async def _find_receipt(self, request: Any) -> tuple[Receipt, tuple[Principal, str]]:
-        principal, agent_id = _reader(request)
-        receipt_id = checks.check_id("receipt_id", request.receipt_id)
-        bank_id = await self._find_bank(principal, agent_id)
-        async with reading(self._pool, principal.tenant_id) as reader:
-            kept = None if bank_id is None else await reader.receipt(bank_id, receipt_id)
-        if kept is None or not (kept[0] == principal.key_id or "admin" in principal.rights):
-            raise NotFound("no such receipt; it can be read a moment after the answer, for seven days, by the key that asked")
-        return from_document(kept[1]), (principal, agent_id)
 
     async def ShouldRecall(self, request: recall_pb2.ShouldRecallRequest, context: Any) -> recall_pb2.ShouldRecallResponse:
         """Whether a turn needs something from earlier sessions."""
@@ -155,9 +117,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
 
     async def Get(self, request: recall_pb2.GetRequest, context: Any) -> recall_pb2.GetResponse:
         """One memory by its id."""
-        principal, agent_id = _reader(request)
+        principal, agent_id = reader_of(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
-        bank_id = await self._find_bank(principal, agent_id)
+        bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = await _get(reader, bank_id, memory_id, principal)
         if kept.memory.status == "deleted":
@@ -166,34 +128,34 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
 
     async def List(self, request: recall_pb2.ListRequest, context: Any) -> recall_pb2.ListResponse:
         """Memories under a filter, in pages."""
-        principal, agent_id = _reader(request)
+        principal, agent_id = reader_of(request)
         selection = wire.read_selection(request.filter, principal, self._recaller.clock(), request.statuses)
         if HIDDEN & set(selection.statuses):
             principal.require("admin")
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         after = _token(request)
-        bank_id = await self._find_bank(principal, agent_id)
+        bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             page = [] if bank_id is None else await reader.page(bank_id, selection, after=after, limit=size + 1)
-        memories = _fit([wire.to_kept(agent_id, kept) for kept in page[:size]])
+        memories = fit([wire.to_kept(agent_id, kept) for kept in page[:size]])
         token = memories[-1].id if len(memories) < len(page) else ""
         return recall_pb2.ListResponse(memories=memories, next_page_token=token)
 
     async def ListRevisions(self, request: recall_pb2.ListRevisionsRequest, context: Any) -> recall_pb2.ListRevisionsResponse:
         """Every revision of a memory, newest first."""
-        principal, agent_id = _reader(request)
+        principal, agent_id = reader_of(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         if request.page_token and not REVISION_TOKEN.fullmatch(request.page_token):
             raise InvalidField("page_token", "give the token as it was returned")
         before = min(int(request.page_token or MAX_REVISION), MAX_REVISION)
-        bank_id = await self._find_bank(principal, agent_id)
+        bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = await _get(reader, bank_id, memory_id, principal)
             if kept.memory.status in HIDDEN and "admin" not in principal.rights:
                 raise NotFound("no such memory")
             revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
-        fitting = _fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
+        fitting = fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
         return recall_pb2.ListRevisionsResponse(
             revisions=[m for m in fitting if principal.may_read(m.scope)],
             next_page_token=str(fitting[-1].revision) if len(fitting) < len(revisions) else "",
@@ -201,11 +163,11 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
 
     async def ListRelations(self, request: recall_pb2.ListRelationsRequest, context: Any) -> recall_pb2.ListRelationsResponse:
         """The relations of a memory, in both directions."""
-        principal, agent_id = _reader(request)
+        principal, agent_id = reader_of(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         after = _relation_token(request)
-        bank_id = await self._find_bank(principal, agent_id)
+        bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = await _get(reader, bank_id, memory_id, principal)
             if kept.memory.status in HIDDEN and "admin" not in principal.rights:
@@ -219,41 +181,17 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
 
     async def ListConflicts(self, request: recall_pb2.ListConflictsRequest, context: Any) -> recall_pb2.ListConflictsResponse:
         """Refused statements, newest first."""
-        principal, agent_id = _reader(request)
+        principal, agent_id = reader_of(request)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         before = _token(request)
-        bank_id = await self._find_bank(principal, agent_id)
+        bank_id = await self._banks.find(principal, agent_id)
         scopes = (AGENT_SCOPE, *principal.scopes) if principal.scopes else None
         async with reading(self._pool, principal.tenant_id) as reader:
             page = [] if bank_id is None else await reader.conflicts(bank_id, scopes, before=before, limit=size + 1)
         with_principal = "admin" in principal.rights
-        conflicts = _fit([wire.to_conflict(c, with_principal=with_principal) for c in page[:size]])
+        conflicts = fit([wire.to_conflict(c, with_principal=with_principal) for c in page[:size]])
         token = conflicts[-1].id if len(conflicts) < len(page) else ""
         return recall_pb2.ListConflictsResponse(conflicts=conflicts, next_page_token=token)
-
-    async def _find_bank(self, principal: Principal, agent_id: str) -> int | None:
-        known = self._banks.get(principal.tenant_id, agent_id)
-        if known is not None:
-            return known
-        async with reading(self._pool, principal.tenant_id) as reader:
-            bank_id = await reader.find_bank(principal.tenant_id, agent_id)
-        if bank_id is not None:
-            self._banks.remember(principal.tenant_id, agent_id, bank_id)
-        return bank_id
-
-
-def _reader(request: Any) -> tuple[Principal, str]:
-    """The caller and the agent whose memories it reads."""
-    principal = caller()
-    principal.require("read")
-    checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
-    return principal, principal.resolve_agent(request.agent_id)
-
-
-def _fit(messages: Sequence[M]) -> list[M]:
-    """The first messages that a page holds, at least one."""
-    sizes = itertools.accumulate(m.ByteSize() for m in messages)
-    return [m for n, (m, size) in enumerate(zip(messages, sizes, strict=True)) if not n or size <= PAGE_BYTES]
 
 
 def _token(request: Any) -> UUID | None:
@@ -276,7 +214,3 @@ async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: 
     if kept is None or not principal.may_read(kept.memory.scope):
         raise NotFound("no such memory")
     return kept
-
-
-def _scope(hit: Hit) -> str:
-    return hit.subject.scope if isinstance(hit.subject, Turn) else hit.subject.memory.scope

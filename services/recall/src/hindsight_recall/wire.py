@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import memory_pb2, recall_pb2
+from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
@@ -136,17 +136,17 @@ def _to_contributions(place: Place) -> list[recall_pb2.Contribution]:
     return [recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in place.contributions]
 
 
-def to_considered(rank: int, place: Place) -> recall_pb2.Considered:
+def to_considered(rank: int, place: Place) -> receipt_pb2.Considered:
     """A place in a receipt as a message; rank 0 for a near miss."""
     parts = place.measured.importance
-    return recall_pb2.Considered(
+    return receipt_pb2.Considered(
         **_to_identity(place.measured.id, is_turn=place.measured.is_turn),
         rank=rank,
         reason=f"HIT_REASON_{place.reason.upper() if rank else 'UNSPECIFIED'}",
         similarity=place.similarity,
         final_score=place.final_score,
         contributions=_to_contributions(place),
-        importance=recall_pb2.ImportanceParts(
+        importance=receipt_pb2.ImportanceParts(
             stored=parts.stored, stage=parts.stage, retention=parts.retention, utility=parts.utility
         ),
         findings=_to_findings(place),
@@ -158,11 +158,11 @@ def _to_identity(name: str, *, is_turn: bool) -> dict[str, Any]:
     return {"session_id": session_id, "turn": int(number)} if is_turn else {"memory_id": name}
 
 
-def to_receipt(receipt: Receipt) -> recall_pb2.Receipt:
+def to_receipt(receipt: Receipt) -> receipt_pb2.Receipt:
     """A receipt as a message."""
     query, found = receipt.query, receipt.found_by()
     channels = sorted({*found, *receipt.missing})
-    message = recall_pb2.Receipt(
+    message = receipt_pb2.Receipt(
         receipt_id=str(receipt.receipt_id),
         at=to_stamp(receipt.at),
         query=query.text,
@@ -174,7 +174,7 @@ def to_receipt(receipt: Receipt) -> recall_pb2.Receipt:
         hits=[to_considered(n, place) for n, place in enumerate(receipt.hits, start=1)],
         near_misses=[to_considered(0, place) for place in receipt.near_misses],
         channels=[
-            recall_pb2.ChannelAccount(channel=f"CHANNEL_{c.upper()}", found=found[c], missing=receipt.missing.get(c, ""))
+            receipt_pb2.ChannelAccount(channel=f"CHANNEL_{c.upper()}", found=found[c], missing=receipt.missing.get(c, ""))
             for c in channels
         ],
         took_ms=receipt.took_ms,
@@ -184,13 +184,13 @@ def to_receipt(receipt: Receipt) -> recall_pb2.Receipt:
     return message
 
 
-def to_differences(then: Sequence[Hit], now: Sequence[Hit]) -> list[recall_pb2.Difference]:
+def to_differences(then: Sequence[Hit], now: Sequence[Hit]) -> list[receipt_pb2.Difference]:
     """What does not stand at the same place in both answers, by place then and now."""
     places = [{hit.place.measured.id: rank for rank, hit in enumerate(hits, start=1)} for hits in (then, now)]
     turns = {hit.place.measured.id for hit in (*then, *now) if hit.place.measured.is_turn}
     names = sorted(places[0].keys() | places[1].keys(), key=lambda n: (places[0].get(n, 1000), places[1].get(n, 1000), n))
     return [
-        recall_pb2.Difference(
+        receipt_pb2.Difference(
             **_to_identity(name, is_turn=name in turns), rank_then=places[0].get(name, 0), rank_now=places[1].get(name, 0)
         )
         for name in names
