@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory
+from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory, Turn
 from hindsight_runtime.embedder import Model
 
 from tests.fuzz.conftest import serve_fake_embedder
@@ -29,6 +29,13 @@ async def test_the_first_and_the_last_moment_come_back(client: Hindsight):
     spans = Filter(valid_since=FIRST, valid_until=LAST, created_since=FIRST, created_until=LAST)
     assert [m.id async for m in client.list(spans)] == [written.memory_id]
     assert [h.memory.id for h in (await client.recall("time", where=spans)).hits] == [written.memory_id]
+
+
+async def test_turns_of_the_first_and_the_last_moment_come_back(client: Hindsight):
+    await client.observe("s", [Turn("user", "The tide is late.", at=FIRST), Turn("user", "The tide is early.", at=LAST)])
+    for moment in (FIRST, LAST, None):
+        answer = await client.recall("the tide of yesterday", include_turns=True, as_of=moment)
+        assert {h.subject.at for h in answer.hits if isinstance(h.subject, Turn)} <= {FIRST, LAST}
 
 
 @pytest.mark.parametrize(

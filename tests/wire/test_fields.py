@@ -8,11 +8,11 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, record_pb2
+from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, admin_pb2, recall_pb2, embedding_pb2, record_pb2)
+FILES = (ingest_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -191,7 +191,7 @@ async def embed_address(embed_token, tmp_path_factory):
 async def send(services, embed_address, embed_token):
     """Sends a request and returns the error."""
     _, key = await services.operator.create_key(NewKey(tenant="acme"))
-    addresses = {"Recall": services.recall_address, "Receipt": services.recall_address, "Embedding": embed_address}
+    addresses = {"Embedding": embed_address} | dict.fromkeys(("Recall", "Receipt"), services.recall_address)
     keys = {"Admin": services.database.operator_key, "Embedding": embed_token, "Record": services.record_token}
     channels = {}
 

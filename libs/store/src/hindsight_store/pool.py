@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
@@ -104,6 +105,11 @@ async def transaction(pool: asyncpg.Pool, tenant_id: int, *, readonly: bool) -> 
         raise TimeoutError from None
     except (*GONE, *BUSY) as error:
         raise StoreUnavailable(f"PostgreSQL went away or is too busy: {type(error).__name__}") from error
+
+
+def aware(moment: datetime | None) -> datetime | None:
+    """A moment as read from PostgreSQL, aware: the driver gives the first and the last moment there is without their zone."""
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 async def ping(pool: asyncpg.Pool) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 from pgvector import HalfVector
 
-from hindsight_store.pool import Connection, transaction
+from hindsight_store.pool import Connection, aware, transaction
 from hindsight_store.records import (
     Conflict,
     Features,
@@ -193,7 +193,11 @@ def to_memory(row: Mapping[str, Any]) -> Memory:
     """A row of `memories` as a value."""
     fields: dict[str, Any] = {name: row[name] for name in _FIELDS}
     fields.update(tags=tuple(row["tags"]), derived_from=tuple(row["derived_from"]))
+    fields.update({name: aware(fields[name]) for name in _MOMENTS})
     return Memory(**fields)
+
+
+_MOMENTS = ("valid_from", "valid_to", "known_from", "known_to", "created_at", "expires_at")
 
 
 _FIELDS = tuple(Memory.__dataclass_fields__)

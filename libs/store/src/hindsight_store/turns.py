@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 from pgvector import HalfVector
 
-from hindsight_store.pool import Connection, transaction
+from hindsight_store.pool import Connection, aware, transaction
 from hindsight_store.records import Vector
 from hindsight_store.words import length, terms, to_tsquery, to_tsvector
 
@@ -138,6 +138,7 @@ class TurnFeatures:
 def to_turn(row: Mapping[str, Any]) -> Turn:
     """A row of `turns` as a value."""
     fields: dict[str, Any] = {name: row[name] for name in Turn.__dataclass_fields__}
+    fields |= {name: aware(row[name]) for name in ("at", "known_from")}
     return Turn(**{**fields, "masked": tuple(row["masked"])})
 
 
