@@ -19,6 +19,7 @@ from hindsight_store.pool import open_pool
 from hindsight_store.reader import find_tenant, reading
 from hindsight_store.records import Selection
 
+FLOORS = (0.2, 0.25, 0.3, 0.35, 0.4)
 RRF_K = 60  # Cormack, Clarke & Büttcher, SIGIR 2009
 CHANNELS = ("content", "trigger", "lexical", "relation", "temporal", "standing")
 FEATURES_OF = {
@@ -48,14 +49,14 @@ class Bench:
         self._pool = pool
         self._tenant_id = tenant_id
 
-    async def ask(self, banks: Banks, data: Sequence[Bank]) -> list[Asked]:
-        """Measure every question of a set."""
+    async def ask(self, banks: Banks, data: Sequence[Bank], strangers: int = 0) -> list[Asked]:
+        """Measure every question of a set: asked of its own bank, or of the one so many places further on."""
         asked = []
-        for bank in data:
+        for place, bank in enumerate(data):
             async with reading(self._pool, self._tenant_id) as reader:
                 bank_id = await reader.find_bank(self._tenant_id, banks.agent(bank.id))
             assert bank_id is not None
-            for question in bank.questions:
+            for question in data[(place + strangers) % len(data)].questions:
                 now = datetime.now(UTC)
                 selection = Selection(now=now, holds_after=now)
                 query = Query(self._tenant_id, bank_id, question.text, "hybrid", selection, DEPTH)
@@ -126,6 +127,23 @@ def ablate(name: str, asked: Sequence[Asked], scale: Scale, metric: str) -> None
         if part != whole:
             difference, low, high = compare(part, whole, metric)
             print(f"{variant:28}{mean(part, metric):7.1f}{difference:+7.1f}  95 % [{low:+.1f}, {high:+.1f}]", flush=True)
+
+
+async def show_floor(bench: Bench, banks: Banks, data: Sequence[Bank], asked: Sequence[Asked]) -> None:
+    """Print what relevance floors keep: of the answers, and of what the questions of another bank find."""
+    answers = [_best(a, a.question.gold) for a in asked]
+    strangers = [_best(a, None) for a in await bench.ask(banks, data, strangers=1)]
+    print("\nrelevance floor:   answers kept   other banks' questions that find something")
+    for floor in FLOORS:
+        kept, found = (100 * sum(s >= floor for s in group) / len(group) for group in (answers, strangers))
+        print(f"{floor:15.2f}{kept:14.1f} %{found:14.1f} %")
+
+
+def _best(asked: Asked, gold: frozenset[str] | None) -> float:
+    """The highest similarity among the first ten, or among those of them that are gold."""
+    places = rank(asked.measured, Weights(), Limits(10, wants_standing=False))[0]
+    chosen = [p.similarity for p in places if gold is None or gold & set(asked.ids[p.measured.id])]
+    return max(chosen, default=0.0)
 
 
 async def compare_triples(bench: Bench, data: Sequence[Bank], asked: Sequence[Asked]) -> None:

@@ -15,15 +15,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ablation import Bench, ablate, bench_on, compare_triples, show_standing
+from ablation import Bench, ablate, bench_on, compare_triples, show_floor, show_standing
 from adapter import BATCH, Banks
 from evaluation import DEPTH, OWN_SETS, SETS, Bank, Figures, bm25_rankings, compare, load, mean, measure
+from gate import measure_gate
 from hindsight_local.trial import running
 from hindsight_memory import Hindsight
 from hindsight_recall.scoring import Scale
 from hindsight_store.words import terms, weight
 
 HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "standing": "hit@10", "standing-heldout": "hit@10"}
+SEVERAL_BANKS = ("sample", "triples", "lme-lite")
 SHOWN = ("hit@1", "hit@5", "r@5", "r@10", "all@5", "all@10", "ndcg@10")
 CALLS = 4  # at once
 
@@ -107,6 +109,8 @@ async def take_apart(bench: Bench, banks: Banks, name: str, data: Sequence[Bank]
         await compare_triples(bench, data, asked)
     if name.startswith("standing"):
         show_standing(name, asked, scale)
+    if name in SEVERAL_BANKS:
+        await show_floor(bench, banks, data, asked)
     ablate(name, asked, scale, HEADLINE.get(name, "r@5"))
 
 
@@ -122,6 +126,8 @@ async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
                 await evaluate(banks, name, data)
             if arguments.ablation or arguments.only_ablation or name.startswith(("triples", "standing")):
                 await take_apart(bench, banks, name, data)
+        if not arguments.sets:
+            print("\n".join(["", "should_recall", *await measure_gate(client)]))
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, record_pb2
+from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2
 from hindsight_memory import NewKey, NewMemory
 
 from tests.fuzz.hostile import Forge

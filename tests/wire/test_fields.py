@@ -191,7 +191,8 @@ async def embed_address(embed_token, tmp_path_factory):
 async def send(services, embed_address, embed_token):
     """Sends a request and returns the error."""
     _, key = await services.operator.create_key(NewKey(tenant="acme"))
-    addresses = {"Embedding": embed_address} | dict.fromkeys(("Recall", "Receipt"), services.recall_address)
+    recall = services.recall_address
+    addresses = {"Embedding": embed_address, "Recall": recall, "Receipt": recall}
     keys = {"Admin": services.database.operator_key, "Embedding": embed_token, "Record": services.record_token}
     channels = {}
 
