@@ -35,7 +35,7 @@ async def load_rerank_model(folder: str) -> RerankModel:
     """
     from hindsight_embedding.cross_encoder import CrossEncoder
 
-    return await asyncio.to_thread(CrossEncoder, Path(folder).expanduser())
+    return await asyncio.to_thread(lambda: CrossEncoder(Path(folder).expanduser()))
 
 
 def _load_packaged(settings: EmbedSettings) -> EmbeddingModel:

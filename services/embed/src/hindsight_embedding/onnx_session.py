@@ -8,7 +8,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import onnxruntime
-from onnxruntime.capi import onnxruntime_pybind11_state as failures
+from onnxruntime.capi import onnxruntime_pybind11_state as failures  # pyright: ignore[reportAttributeAccessIssue]
 
 BROKEN = (
     *(failures.Fail, failures.InvalidArgument, failures.InvalidGraph, failures.InvalidProtobuf, failures.NotImplemented),
