@@ -4,18 +4,23 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hindsight.v1 import embedding_pb2_grpc
 from hindsight_embedding.batching import Batcher
 from hindsight_embedding.cache import EmbeddingCache
+from hindsight_embedding.cross_encoder import CrossEncoder
 from hindsight_embedding.embedder import Embedder
 from hindsight_embedding.fake_model import FakeModel
+from hindsight_embedding.reranking import Reranker
 from hindsight_embedding.servicer import SERVICE_NAME, EmbeddingServicer
 from hindsight_memory import Hindsight, NewMemory, Turn
 from hindsight_runtime.identity import ServiceTokenAuthenticator
 from hindsight_runtime.serving import Service, serving
+
+from tests.cross_encoder import build_cross_encoder
 
 MEMORIES = [NewMemory(f"pier {n}", f"Tour {n} of the harbour begins at pier {n}.") for n in range(30)]
 
@@ -30,18 +35,33 @@ class StalledModel(FakeModel):
         return super().forward(windows)
 
 
+class StalledCrossEncoder(CrossEncoder):
+    """Takes as long for a pass as it is told to, or fails."""
+
+    stall_s = 0.0
+    is_broken = False
+
+    def relevances(self, pairs: Any) -> Any:
+        time.sleep(self.stall_s)
+        if self.is_broken:
+            raise ValueError("not a number")
+        return super().relevances(pairs)
+
+
 class EmbedService:
     """A real embed service that can be slowed down, stopped and started again."""
 
-    def __init__(self, address: str, token: str) -> None:
+    def __init__(self, address: str, token: str, rerank_folder: Path) -> None:
         self.address = address
+        self.cross_encoder = StalledCrossEncoder(rerank_folder)
         self.model = StalledModel(window_tokens=512, pass_tokens=8192)
         self._token = token
         self._stack = AsyncExitStack()
 
     async def start(self) -> None:
         batcher = await self._stack.enter_async_context(Batcher(self.model, threads=1, queue_tokens=131_072))
-        servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(20_000)), self.model)
+        reranker = await self._stack.enter_async_context(Reranker(self.cross_encoder, queue_tokens=131_072))
+        servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(20_000)), self.model, reranker)
 
         def register(server) -> None:
             embedding_pb2_grpc.add_EmbeddingServiceServicer_to_server(servicer, server)
@@ -56,10 +76,11 @@ class EmbedService:
 
 @pytest.fixture
 async def embed_service(embed_token: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[EmbedService]:
-    service = EmbedService(f"unix:{tmp_path_factory.mktemp('s')}/embed", embed_token)
+    folder = build_cross_encoder(tmp_path_factory.mktemp("r"), ("pier", "harbour", "29"))
+    service = EmbedService(f"unix:{tmp_path_factory.mktemp('s')}/embed", embed_token, folder)
     await service.start()
     yield service
-    service.model.stall_s = 0
+    service.model.stall_s = service.cross_encoder.stall_s = 0
     await service.stop()
 
 
@@ -117,6 +138,31 @@ async def test_a_deadline_gives_a_partial_answer_that_says_what_is_missing(clien
     again, is_identical = await client.replay(answer.receipt_id)
     assert is_identical
     assert len(again) == len(answer.hits)
+
+
+async def test_reranking_is_dropped_where_its_share_of_the_deadline_is_over(client: Hindsight, embed_service: EmbedService):
+    await client.write_batch(MEMORIES)
+    plain = await client.recall("harbour tour 7 pier 7")
+    embed_service.cross_encoder.stall_s = 3
+    began = time.perf_counter()
+    answer = await client.recall("harbour tour 7 pier 7", deadline_ms=1000, rerank=True)
+    assert time.perf_counter() - began < 2.5
+    assert [(h.memory.id, h.similarity) for h in answer.hits] == [(h.memory.id, h.similarity) for h in plain.hits]
+    assert (answer.missing_channels, answer.is_partial, answer.is_degraded) == (("rerank",), True, False)
+
+
+async def test_reranking_that_fails_or_is_away_costs_no_answer(client: Hindsight, embed_service: EmbedService):
+    await client.write_batch(MEMORIES)
+    embed_service.cross_encoder.is_broken = True
+    broken = await client.recall("harbour tour 7 pier 7", rerank=True)
+    embed_service.cross_encoder.is_broken = False
+    well = await client.recall("harbour tour 7 pier 7", rerank=True)
+    await embed_service.stop()
+    away = await client.recall("harbour tour 7 pier 7", rerank=True)
+    assert (broken.missing_channels, well.missing_channels) == (("rerank",), ())
+    assert set(away.missing_channels) == {"content", "trigger", "rerank"}
+    assert all(answer.hits for answer in (broken, well, away))
+    assert (broken.is_degraded, broken.is_partial) == (away.is_degraded, away.is_partial) == (True, False)
 
 
 @pytest.mark.parametrize("deadline_ms", [1, 5, 30])

@@ -17,15 +17,19 @@ from hindsight_embedding import main
 from hindsight_embedding.batching import Batcher
 from hindsight_embedding.build_model import build
 from hindsight_embedding.cache import EmbeddingCache
+from hindsight_embedding.cross_encoder import CrossEncoder
 from hindsight_embedding.embedder import Embedder
 from hindsight_embedding.fake_model import FakeModel
 from hindsight_embedding.onnx_model import OnnxModel
 from hindsight_embedding.packaged import provide_model
+from hindsight_embedding.reranking import Reranker
 from hindsight_embedding.servicer import SERVICE_NAME, EmbeddingServicer
 from hindsight_embedding.settings import EmbedSettings
 from hindsight_runtime.channels import open_channel
 from hindsight_runtime.identity import ServiceTokenAuthenticator
 from hindsight_runtime.serving import Service, serving
+
+from tests.cross_encoder import build_cross_encoder
 
 TOKEN = "the shared token"
 TIMEOUT_S = 20
@@ -41,7 +45,8 @@ CHINESE = ["用户喜欢深色模式，讨厌电话。", "订单十七周一已�
 class Caller:
     """A service that calls the embedding service."""
 
-    def __init__(self, channel):
+    def __init__(self, channel, reranker=None):
+        self.reranker = reranker
         self.stub = embedding_pb2_grpc.EmbeddingServiceStub(channel)
         self.health = health_pb2_grpc.HealthStub(channel)
 
@@ -50,6 +55,11 @@ class Caller:
         metadata = (("authorization", f"Bearer {token}"),)
         answer = await self.stub.Embed(request, metadata=metadata, timeout=TIMEOUT_S)
         return np.frombuffer(answer.embeddings, "<f4").reshape(len(texts), answer.model.dimension)
+
+    async def rerank(self, query, *texts):
+        request = embedding_pb2.RerankRequest(query=query, texts=texts)
+        metadata = (("authorization", f"Bearer {TOKEN}"),)
+        return list((await self.stub.Rerank(request, metadata=metadata, timeout=TIMEOUT_S)).relevances)
 
 
 @pytest.fixture(scope="module")
@@ -71,19 +81,22 @@ async def caller(model_dir, tmp_path_factory):
 
 
 @asynccontextmanager
-async def serve(model, tmp_path, *, queue_tokens=100_000):
-    """The service around any model."""
+async def serve(model, tmp_path, *, queue_tokens=100_000, cross_encoder=None):
+    """The service around any models."""
     address = f"unix:{tmp_path}/embed"
     async with AsyncExitStack() as stack:
         batcher = await stack.enter_async_context(Batcher(model, threads=1, queue_tokens=queue_tokens))
-        servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(100)), model)
+        reranker = Reranker(cross_encoder, queue_tokens=queue_tokens) if cross_encoder else None
+        if reranker:
+            await stack.enter_async_context(reranker)
+        servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(100)), model, reranker)
 
         def register(server):
             embedding_pb2_grpc.add_EmbeddingServiceServicer_to_server(servicer, server)
 
         service = Service(ServiceTokenAuthenticator(TOKEN), register, [SERVICE_NAME], {"model": batcher.check})
         await stack.enter_async_context(serving(service, address, max_calls=100, grace_s=1))
-        yield Caller(await stack.enter_async_context(open_channel(address)))
+        yield Caller(await stack.enter_async_context(open_channel(address)), reranker)
 
 
 def details(error):
@@ -243,6 +256,119 @@ async def test_withdrawn_call_leaves_others_alone(caller):
         await asyncio.sleep(0)
         gone.cancel()
     assert stays.result().shape == (2, 384)
+
+
+class GatedCrossEncoder(CrossEncoder):
+    """Says when a pass has begun, counts passes, and finishes them when it is told to."""
+
+    def __init__(self, folder):
+        self.gate, self.begun, self.passes = threading.Semaphore(1), None, 0  # one pass proves the model at its start
+        super().__init__(folder)
+        self.begun, self.loop, self.passes = asyncio.Semaphore(0), asyncio.get_running_loop(), 0
+
+    def relevances(self, pairs):
+        self.passes += 1
+        if self.begun:
+            self.loop.call_soon_threadsafe(self.begun.release)
+        assert self.gate.acquire(timeout=TIMEOUT_S)
+        return super().relevances(pairs)
+
+
+@pytest.fixture
+async def cross_encoder(tmp_path):
+    encoder = GatedCrossEncoder(build_cross_encoder(tmp_path / "overlap", ("tea", "tram"), window=512))
+    yield encoder
+    encoder.gate.release(1000)
+
+
+async def begin(tasks, caller, cross_encoder, *texts):
+    """A call whose first pass has begun."""
+    task = tasks.create_task(caller.rerank("tea", *texts))
+    async with asyncio.timeout(TIMEOUT_S):
+        await cross_encoder.begun.acquire()
+    return task
+
+
+async def test_health_and_embed_answer_during_a_reranking_pass(tmp_path, cross_encoder):
+    async with serve(FakeModel(), tmp_path, cross_encoder=cross_encoder) as caller, asyncio.TaskGroup() as tasks:
+        busy = await begin(tasks, caller, cross_encoder, "tea", "tram")
+        check = caller.health.Check  # pyright: ignore[reportAttributeAccessIssue] - made at run time
+        assert (await check(health_pb2.HealthCheckRequest(), timeout=1)).status == health_pb2.HealthCheckResponse.SERVING
+        assert (await caller.embed("tea")).shape == (1, 64)
+        assert not busy.done()
+        cross_encoder.gate.release()
+    assert busy.result() == pytest.approx([0.2689, 0.0474], abs=1e-3)
+
+
+async def test_full_reranking_queue_answers_with_a_retry_hint_and_empties_again(tmp_path, cross_encoder):
+    async with serve(FakeModel(), tmp_path, queue_tokens=60, cross_encoder=cross_encoder) as caller:
+        async with asyncio.TaskGroup() as tasks:
+            await begin(tasks, caller, cross_encoder, "a lone call is never too large " * 20)
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await caller.rerank("tea", "tram")
+            cross_encoder.gate.release(2)
+        assert len(await caller.rerank("tea", "tram")) == 1
+    found = details(refused.value)
+    assert refused.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert found[error_details_pb2.ErrorInfo].reason == "OVERLOADED"
+    assert found[error_details_pb2.RetryInfo].retry_delay.ToMilliseconds() >= 100
+
+
+async def test_callers_take_turns_and_a_withdrawn_call_ends_after_its_pass(tmp_path, cross_encoder):
+    async with serve(FakeModel(), tmp_path, cross_encoder=cross_encoder) as caller:
+        async with asyncio.TaskGroup() as tasks:
+            long = await begin(tasks, caller, cross_encoder, *(f"{n} " + "word " * 500 for n in range(40)))
+            assert caller.reranker
+            first = caller.reranker._waiting_tokens
+            short = tasks.create_task(caller.rerank("tea", "tea"))
+            async with asyncio.timeout(TIMEOUT_S):
+                while caller.reranker._waiting_tokens == first:  # noqa: ASYNC110 - a queue tells nobody its length
+                    await asyncio.sleep(0)
+            cross_encoder.gate.release(3)
+            await short
+            assert not long.done()
+            long.cancel()
+            cross_encoder.gate.release(100)
+        await caller.rerank("tea", "tea")
+    assert cross_encoder.passes < 8  # of more than ten
+
+
+async def test_with_no_reranking_model_named_rerank_says_how_to_name_one(caller):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await caller.rerank("tea", "green tea")
+    assert refused.value.code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert details(refused.value)[error_details_pb2.ErrorInfo].reason == "NOT_CONFIGURED"
+    assert "HINDSIGHT_RERANK_MODEL" in (refused.value.details() or "")
+    metadata = (("authorization", f"Bearer {TOKEN}"),)
+    answer = await caller.stub.DescribeModel(embedding_pb2.DescribeModelRequest(), metadata=metadata)
+    assert (answer.rerank_model_id, answer.rerank_model_revision) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("query", "texts", "field"),
+    [
+        ("", ["a"], "query"),
+        (" \n", ["a"], "query"),
+        ("好" * 21_846, ["a"], "query"),
+        ("q", [], "texts"),
+        ("q", ["a"] * 101, "texts"),
+        ("q", ["a", "\u3000"], "texts[1]"),
+        ("q", ["a" * 65_537], "texts[0]"),
+    ],
+)
+async def test_bad_input_to_rerank_names_the_field(caller, query, texts, field):
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await caller.rerank(query, *texts)
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert [v.field for v in details(refused.value)[error_details_pb2.BadRequest].field_violations] == [field]
+
+
+async def test_a_hundred_texts_of_the_largest_size_are_judged(tmp_path):
+    cross_encoder = CrossEncoder(build_cross_encoder(tmp_path / "overlap", ("tea",)))
+    async with serve(FakeModel(), tmp_path, cross_encoder=cross_encoder) as caller:
+        relevances = await caller.rerank("tea " * 16_000, *(["tea " + "x" * 65_000] * 100))
+    assert len(relevances) == 100
+    assert all(0 <= relevance <= 1 for relevance in relevances)
 
 
 def test_default_path_loads_neither_torch_nor_onnx_nor_a_store(model_dir):

@@ -123,6 +123,18 @@ async def test_hits_are_counted_once_each_and_make_a_memory_fresh(client: Hindsi
     assert datetime.now(UTC) - memory.last_hit_at < timedelta(minutes=1)
 
 
+async def test_with_no_reranking_model_named_the_answer_is_complete_and_says_what_is_missing(client: Hindsight):
+    await write_some(client)
+    plain = await client.recall("window seat", top_k=10)
+    asked = await client.recall("window seat", top_k=10, rerank=True)
+    assert [(h.memory.id, h.final_score) for h in asked.hits] == [(h.memory.id, h.final_score) for h in plain.hits]
+    assert (asked.missing_channels, asked.is_partial, asked.is_degraded) == (("rerank",), False, True)
+    assert (plain.missing_channels, plain.is_degraded) == ((), False)
+    receipt = await receipt_of(client, asked.receipt_id)
+    assert {c.channel: c.missing for c in receipt.channels if c.missing} == {"rerank": "unavailable"}
+    assert (await client.replay(asked.receipt_id))[1]
+
+
 async def test_tag_mode_leaves_no_receipt(client: Hindsight):
     await client.write(NewMemory("seat", "Ada prefers a window seat.", tags=["travel"]))
     assert (await client.recall(mode="tag", where=Filter(tags=["travel"]))).receipt_id == ""

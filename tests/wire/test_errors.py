@@ -24,6 +24,7 @@ ERRORS = [
     errors.Overloaded("full", retry_after_s=1.5),
     errors.DependencyUnavailable("停了", retry_after_s=2.0),
     errors.ModelMismatch("other model"),
+    errors.NotConfigured("not set up"),
     errors.DeadlineExceeded("late"),
     errors.Unimplemented(),
 ]

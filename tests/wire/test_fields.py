@@ -51,6 +51,7 @@ VALID: dict[str, dict[str, Any]] = {
     "ListRelations": {"agentId": "ada", "memoryId": ID},
     "ListConflicts": {"agentId": "ada"},
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
+    "Rerank": {"query": "q", "texts": ["x"]},
     "DescribeModel": {},
     "Record": {"recalls": [RECALL]},
 }
@@ -156,6 +157,7 @@ BAD: dict[str, dict[str, Any]] = {
     "ListConflicts": AGENT | PAGE,
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
+    "Rerank": {"query": ["", " \n", "x" * 65_537], "texts": [[], ["x", " "], ["x"] * 101, ["中" * 21_846]]},
     "DescribeModel": {},
     "Record": {"recalls": [[], *([recall] for recall in BAD_RECALLS), [RECALL] * 257]},
 }

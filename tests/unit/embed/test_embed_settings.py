@@ -3,11 +3,13 @@
 import sys
 
 import pytest
-from hindsight_embedding.loading import load_model
+from hindsight_embedding.loading import load_model, load_rerank_model
 from hindsight_embedding.model import Calibration
 from hindsight_embedding.settings import EmbedSettings
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.settings import load
+
+from tests.cross_encoder import build_cross_encoder
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +23,7 @@ def test_defaults():
     assert (settings.port, settings.host) == (50053, "127.0.0.1")
     assert settings.embedding_model == "intfloat/multilingual-e5-small"
     assert (settings.embed_threads, settings.embed_cache_entries) == (1, 20_000)
+    assert settings.rerank_model == ""
 
 
 @pytest.mark.parametrize("name", ["EMBEDDING_MODEL", "HINDSIGHT_EMBEDDING_MODEL"])
@@ -59,6 +62,15 @@ def test_wrong_setting_is_named(environment, name, value):
 def test_calibration_is_read(environment):
     environment.setenv("HINDSIGHT_EMBEDDING_CALIBRATION", ".3, .5, .93")
     assert load(EmbedSettings).calibration() == Calibration(0.3, 0.5, 0.93)
+
+
+async def test_the_rerank_model_is_a_folder_or_refused_by_the_settings_name(environment, tmp_path):
+    folder = build_cross_encoder(tmp_path / "overlap", ("tea",))
+    environment.setenv("HOME", str(tmp_path))
+    environment.setenv("HINDSIGHT_RERANK_MODEL", "~/overlap")
+    assert (await load_rerank_model(load(EmbedSettings).rerank_model)).id == "overlap"
+    with pytest.raises(StartFailed, match="HINDSIGHT_RERANK_MODEL"):
+        await load_rerank_model(str(folder / "nothing"))
 
 
 async def test_missing_sentence_transformers_names_the_extra(environment, tmp_path):

@@ -1,7 +1,8 @@
 """Ranking: scores that add up, ties, standing places, history, floors."""
 
 import pytest
-from hindsight_recall.ranking import Importance, Limits, Measured, Weights, rank, score, total
+from hindsight_recall.ranking import Finding, Importance, Limits, Measured, Weights, rank, score, total
+from hindsight_recall.reranking import with_relevances
 
 WEIGHTS = Weights()
 
@@ -41,6 +42,34 @@ def test_the_order_of_the_input_changes_nothing():
 def test_what_is_below_the_floor_is_a_near_miss():
     answer, near = rank([measured("in", 0.8), measured("out", 0.5)], WEIGHTS, Limits(5, floor=0.3))
     assert (names(answer), names(near)) == (["in"], ["out"])
+
+
+def test_a_judged_similarity_stays_on_its_scale_and_falls_where_the_model_finds_nothing():
+    weights = WEIGHTS.reranked()
+    plain = {"dense": 0.8, "lexical": 0.6, "coverage": 1.0}
+    before = score(Measured("m", plain, Importance(0.5)), WEIGHTS).similarity
+    judged = {r: score(Measured("m", {**plain, "rerank": r}, Importance(0.5)), weights).similarity for r in (0.0, 0.5, 1.0)}
+    assert judged == {r: pytest.approx(0.5 * before + 0.5 * r) for r in (0.0, 0.5, 1.0)}
+    assert score(Measured("m", plain, Importance(0.5)), weights).similarity == judged[0.0]
+    assert sum(weights.memory[f] for f in ("dense", "lexical", "coverage", "rerank")) == pytest.approx(1.0)
+    turn = Measured("s#1", {"dense": 1.0, "question": 1.0, "rerank": 1.0}, Importance(0.5), is_turn=True)
+    assert score(turn, weights).similarity == pytest.approx(0.5 * (0.42 - 0.08) + 0.5)
+
+
+def test_weights_without_a_reranking_model_are_what_they_are_when_one_has_judged():
+    assert WEIGHTS.without("rerank").reranked() == WEIGHTS.without("rerank")
+
+
+def test_relevances_become_features_and_findings_and_ties_break_by_id():
+    several = [measured(name, 0.5, findings=(Finding("content", 2, 0.9),)) for name in ("a", "b", "c", "d")]
+    found = with_relevances(several, {"b": 0.4, "a": 0.4, "c": 0.9})
+    assert [m.features.get("rerank") for m in found] == [0.4, 0.4, 0.9, None]
+    assert [[(f.channel, f.rank) for f in m.findings] for m in found] == [
+        [("content", 2), ("rerank", 2)],
+        [("content", 2), ("rerank", 3)],
+        [("rerank", 1), ("content", 2)],
+        [("content", 2)],
+    ]
 
 
 def standing_bank() -> list[Measured]:

@@ -232,6 +232,7 @@ class Hindsight:
         known_at: datetime | None = None,
         deadline_ms: int = 0,
         drop_irrelevant: bool = False,
+        rerank: bool = False,
         agent_id: str = "",
     ) -> Answer:
         """The memories that answer a query, best first, each with its reasons."""
@@ -248,6 +249,7 @@ class Hindsight:
             "known_at": known_at,
             "deadline_ms": deadline_ms,
             "drop_irrelevant": drop_irrelevant,
+            "rerank": rerank,
             "agent_id": agent_id or self._agent_id,
         }
         return wire.to_answer(await self._call(self._recall.Recall, wire.fill(recall_pb2.RecallRequest(), fields)))

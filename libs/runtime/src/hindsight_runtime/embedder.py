@@ -14,13 +14,14 @@ from hindsight.v1 import embedding_pb2, embedding_pb2_grpc
 from numpy.typing import NDArray
 
 from hindsight_runtime.channels import open_channel
-from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
+from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, NotConfigured, Overloaded
 
 TIMEOUT_S = 30.0
 RETRY_AFTER_S = 0.5
 BATCH_TEXTS = 64
 BATCH_BYTES = 64 * 1024  # the queue of the embed service holds this much whatever its settings
-OUR_FAULT = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNIMPLEMENTED)
+NOT_THERE = (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.UNIMPLEMENTED)  # the latter: an older embed service
+OUR_FAULT = (grpc.StatusCode.INVALID_ARGUMENT,)
 UNAVAILABLE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.CANCELLED)
 Role = Literal["query", "passage"]
 log = structlog.get_logger()
@@ -41,6 +42,14 @@ class Model:
     relevance_floor: float
 
 
+@dataclass(frozen=True, slots=True)
+class RerankModel:
+    """A model that reads a query and a text together."""
+
+    id: str
+    revision: str
+
+
 class Embedder:
     """Asks the embed service. One for the life of a process."""
 
@@ -56,6 +65,16 @@ class Embedder:
         """
         response = await self._call(self._stub.DescribeModel, embedding_pb2.DescribeModelRequest())
         return _model(response.model)
+
+    async def describe_rerank_model(self) -> RerankModel | None:
+        """The reranking model that answers now; None: the operator has named none.
+
+        Raises:
+            DependencyUnavailable: the embed service does not answer.
+        """
+        response = await self._call(self._stub.DescribeModel, embedding_pb2.DescribeModelRequest())
+        id_ = response.rerank_model_id
+        return RerankModel(id_, response.rerank_model_revision) if id_ else None
 
     async def ping(self) -> None:
         """Raise DependencyUnavailable unless the embed service answers."""
@@ -81,12 +100,25 @@ class Embedder:
             rows.append(np.frombuffer(response.embeddings, "<f4").reshape(len(batch), model.dimension))
         return np.concatenate(rows)
 
+    async def rerank(self, query: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """How well each of 1 to 100 texts answers a query, in order: float64[len(texts)], 0 to 1.
+
+        Raises:
+            NotConfigured: the operator has named no reranking model.
+            Overloaded: the queue is full; retry after the hinted delay.
+            DependencyUnavailable: the embed service does not answer.
+        """
+        response = await self._call(self._stub.Rerank, embedding_pb2.RerankRequest(query=query, texts=texts))
+        return np.array(response.relevances, np.float64)
+
     async def _call(self, method: Callable[..., Any], request: Any) -> Any:
         try:
             return await method(request, timeout=TIMEOUT_S, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
             if error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED:
                 raise Overloaded("the embedding queue is full; try again", retry_after_s=_retry_after_s(error)) from None
+            if error.code() in NOT_THERE:
+                raise NotConfigured(error.details() or "the embed service has no such model") from None
             if error.code() in OUR_FAULT:
                 raise
             if error.code() not in UNAVAILABLE:

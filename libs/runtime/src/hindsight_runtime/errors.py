@@ -113,6 +113,12 @@ class ModelMismatch(HindsightError):
     code, reason = "FAILED_PRECONDITION", "MODEL_MISMATCH"
 
 
+class NotConfigured(HindsightError):
+    """What was asked for needs something that the operator has not set up."""
+
+    code, reason = "FAILED_PRECONDITION", "NOT_CONFIGURED"
+
+
 class DeadlineExceeded(HindsightError):
     """The caller's time was up first."""
 

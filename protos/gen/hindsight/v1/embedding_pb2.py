@@ -24,25 +24,29 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1chindsight/v1/embedding.proto\x12\x0chindsight.v1\"\xad\x01\n\x05Model\x12\n\n\x02id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\x05\x12\x15\n\rwindow_tokens\x18\x04 \x01(\x05\x12\x14\n\x0c\x63osine_floor\x18\x05 \x01(\x01\x12\x13\n\x0b\x63osine_span\x18\x06 \x01(\x01\x12\x18\n\x10\x64uplicate_cosine\x18\x07 \x01(\x01\x12\x17\n\x0frelevance_floor\x18\x08 \x01(\x01\"?\n\x0c\x45mbedRequest\x12\r\n\x05texts\x18\x01 \x03(\t\x12 \n\x04role\x18\x02 \x01(\x0e\x32\x12.hindsight.v1.Role\"G\n\rEmbedResponse\x12\x12\n\nembeddings\x18\x01 \x01(\x0c\x12\"\n\x05model\x18\x02 \x01(\x0b\x32\x13.hindsight.v1.Model\"\x16\n\x14\x44\x65scribeModelRequest\";\n\x15\x44\x65scribeModelResponse\x12\"\n\x05model\x18\x01 \x01(\x0b\x32\x13.hindsight.v1.Model*>\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0e\n\nROLE_QUERY\x10\x01\x12\x10\n\x0cROLE_PASSAGE\x10\x02\x32\xae\x01\n\x10\x45mbeddingService\x12@\n\x05\x45mbed\x12\x1a.hindsight.v1.EmbedRequest\x1a\x1b.hindsight.v1.EmbedResponse\x12X\n\rDescribeModel\x12\".hindsight.v1.DescribeModelRequest\x1a#.hindsight.v1.DescribeModelResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1chindsight/v1/embedding.proto\x12\x0chindsight.v1\"\xad\x01\n\x05Model\x12\n\n\x02id\x18\x01 \x01(\t\x12\x10\n\x08revision\x18\x02 \x01(\t\x12\x11\n\tdimension\x18\x03 \x01(\x05\x12\x15\n\rwindow_tokens\x18\x04 \x01(\x05\x12\x14\n\x0c\x63osine_floor\x18\x05 \x01(\x01\x12\x13\n\x0b\x63osine_span\x18\x06 \x01(\x01\x12\x18\n\x10\x64uplicate_cosine\x18\x07 \x01(\x01\x12\x17\n\x0frelevance_floor\x18\x08 \x01(\x01\"?\n\x0c\x45mbedRequest\x12\r\n\x05texts\x18\x01 \x03(\t\x12 \n\x04role\x18\x02 \x01(\x0e\x32\x12.hindsight.v1.Role\"G\n\rEmbedResponse\x12\x12\n\nembeddings\x18\x01 \x01(\x0c\x12\"\n\x05model\x18\x02 \x01(\x0b\x32\x13.hindsight.v1.Model\"-\n\rRerankRequest\x12\r\n\x05query\x18\x01 \x01(\t\x12\r\n\x05texts\x18\x02 \x03(\t\"N\n\x0eRerankResponse\x12\x12\n\nrelevances\x18\x01 \x03(\x01\x12\x10\n\x08model_id\x18\x02 \x01(\t\x12\x16\n\x0emodel_revision\x18\x03 \x01(\t\"\x16\n\x14\x44\x65scribeModelRequest\"s\n\x15\x44\x65scribeModelResponse\x12\"\n\x05model\x18\x01 \x01(\x0b\x32\x13.hindsight.v1.Model\x12\x17\n\x0frerank_model_id\x18\x02 \x01(\t\x12\x1d\n\x15rerank_model_revision\x18\x03 \x01(\t*>\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\x0e\n\nROLE_QUERY\x10\x01\x12\x10\n\x0cROLE_PASSAGE\x10\x02\x32\xf3\x01\n\x10\x45mbeddingService\x12@\n\x05\x45mbed\x12\x1a.hindsight.v1.EmbedRequest\x1a\x1b.hindsight.v1.EmbedResponse\x12\x43\n\x06Rerank\x12\x1b.hindsight.v1.RerankRequest\x1a\x1c.hindsight.v1.RerankResponse\x12X\n\rDescribeModel\x12\".hindsight.v1.DescribeModelRequest\x1a#.hindsight.v1.DescribeModelResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hindsight.v1.embedding_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ROLE']._serialized_start=445
-  _globals['_ROLE']._serialized_end=507
+  _globals['_ROLE']._serialized_start=628
+  _globals['_ROLE']._serialized_end=690
   _globals['_MODEL']._serialized_start=47
   _globals['_MODEL']._serialized_end=220
   _globals['_EMBEDREQUEST']._serialized_start=222
   _globals['_EMBEDREQUEST']._serialized_end=285
   _globals['_EMBEDRESPONSE']._serialized_start=287
   _globals['_EMBEDRESPONSE']._serialized_end=358
-  _globals['_DESCRIBEMODELREQUEST']._serialized_start=360
-  _globals['_DESCRIBEMODELREQUEST']._serialized_end=382
-  _globals['_DESCRIBEMODELRESPONSE']._serialized_start=384
-  _globals['_DESCRIBEMODELRESPONSE']._serialized_end=443
-  _globals['_EMBEDDINGSERVICE']._serialized_start=510
-  _globals['_EMBEDDINGSERVICE']._serialized_end=684
+  _globals['_RERANKREQUEST']._serialized_start=360
+  _globals['_RERANKREQUEST']._serialized_end=405
+  _globals['_RERANKRESPONSE']._serialized_start=407
+  _globals['_RERANKRESPONSE']._serialized_end=485
+  _globals['_DESCRIBEMODELREQUEST']._serialized_start=487
+  _globals['_DESCRIBEMODELREQUEST']._serialized_end=509
+  _globals['_DESCRIBEMODELRESPONSE']._serialized_start=511
+  _globals['_DESCRIBEMODELRESPONSE']._serialized_end=626
+  _globals['_EMBEDDINGSERVICE']._serialized_start=693
+  _globals['_EMBEDDINGSERVICE']._serialized_end=936
 # @@protoc_insertion_point(module_scope)

@@ -52,12 +52,34 @@ class EmbedResponse(_message.Message):
     model: Model
     def __init__(self, embeddings: _Optional[bytes] = ..., model: _Optional[_Union[Model, _Mapping]] = ...) -> None: ...
 
+class RerankRequest(_message.Message):
+    __slots__ = ("query", "texts")
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    query: str
+    texts: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, query: _Optional[str] = ..., texts: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RerankResponse(_message.Message):
+    __slots__ = ("relevances", "model_id", "model_revision")
+    RELEVANCES_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    MODEL_REVISION_FIELD_NUMBER: _ClassVar[int]
+    relevances: _containers.RepeatedScalarFieldContainer[float]
+    model_id: str
+    model_revision: str
+    def __init__(self, relevances: _Optional[_Iterable[float]] = ..., model_id: _Optional[str] = ..., model_revision: _Optional[str] = ...) -> None: ...
+
 class DescribeModelRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class DescribeModelResponse(_message.Message):
-    __slots__ = ("model",)
+    __slots__ = ("model", "rerank_model_id", "rerank_model_revision")
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    RERANK_MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    RERANK_MODEL_REVISION_FIELD_NUMBER: _ClassVar[int]
     model: Model
-    def __init__(self, model: _Optional[_Union[Model, _Mapping]] = ...) -> None: ...
+    rerank_model_id: str
+    rerank_model_revision: str
+    def __init__(self, model: _Optional[_Union[Model, _Mapping]] = ..., rerank_model_id: _Optional[str] = ..., rerank_model_revision: _Optional[str] = ...) -> None: ...

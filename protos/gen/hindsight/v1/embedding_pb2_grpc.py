@@ -40,6 +40,11 @@ class EmbeddingServiceStub:
                 request_serializer=hindsight_dot_v1_dot_embedding__pb2.EmbedRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_embedding__pb2.EmbedResponse.FromString,
                 _registered_method=True)
+        self.Rerank = channel.unary_unary(
+                '/hindsight.v1.EmbeddingService/Rerank',
+                request_serializer=hindsight_dot_v1_dot_embedding__pb2.RerankRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_embedding__pb2.RerankResponse.FromString,
+                _registered_method=True)
         self.DescribeModel = channel.unary_unary(
                 '/hindsight.v1.EmbeddingService/DescribeModel',
                 request_serializer=hindsight_dot_v1_dot_embedding__pb2.DescribeModelRequest.SerializeToString,
@@ -58,8 +63,16 @@ class EmbeddingServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Rerank(self, request, context):
+        """How well each of some texts answers a query, as the reranking model reads the two together. FAILED_PRECONDITION where
+        the operator has named none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeModel(self, request, context):
-        """Which model answers.
+        """Which models answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -72,6 +85,11 @@ def add_EmbeddingServiceServicer_to_server(servicer, server):
                     servicer.Embed,
                     request_deserializer=hindsight_dot_v1_dot_embedding__pb2.EmbedRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_embedding__pb2.EmbedResponse.SerializeToString,
+            ),
+            'Rerank': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rerank,
+                    request_deserializer=hindsight_dot_v1_dot_embedding__pb2.RerankRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_embedding__pb2.RerankResponse.SerializeToString,
             ),
             'DescribeModel': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeModel,
@@ -107,6 +125,33 @@ class EmbeddingService:
             '/hindsight.v1.EmbeddingService/Embed',
             hindsight_dot_v1_dot_embedding__pb2.EmbedRequest.SerializeToString,
             hindsight_dot_v1_dot_embedding__pb2.EmbedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Rerank(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.EmbeddingService/Rerank',
+            hindsight_dot_v1_dot_embedding__pb2.RerankRequest.SerializeToString,
+            hindsight_dot_v1_dot_embedding__pb2.RerankResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -57,7 +57,7 @@ HIT_REASON_STANDING: HitReason
 HIT_REASON_HISTORY: HitReason
 
 class RecallRequest(_message.Message):
-    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant")
+    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant", "rerank")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -71,6 +71,7 @@ class RecallRequest(_message.Message):
     KNOWN_AT_FIELD_NUMBER: _ClassVar[int]
     DEADLINE_MS_FIELD_NUMBER: _ClassVar[int]
     DROP_IRRELEVANT_FIELD_NUMBER: _ClassVar[int]
+    RERANK_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     query: str
     mode: Mode
@@ -84,7 +85,8 @@ class RecallRequest(_message.Message):
     known_at: _timestamp_pb2.Timestamp
     deadline_ms: int
     drop_irrelevant: bool
-    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ...) -> None: ...
+    rerank: bool
+    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ..., rerank: _Optional[bool] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("channel", "rank", "score")

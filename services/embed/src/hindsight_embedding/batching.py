@@ -14,7 +14,7 @@ import numpy as np
 from hindsight_runtime.errors import DependencyUnavailable, InvalidField, Overloaded
 from numpy.typing import NDArray
 
-from hindsight_embedding.model import EmbeddingModel, Embeddings, Role
+from hindsight_embedding.model import EmbeddingModel, Embeddings, PassBounds, Role
 from hindsight_embedding.windows import Window, pool, split
 
 T = TypeVar("T")
@@ -245,7 +245,7 @@ class Batcher:
         self._fail(list(self._works.values()), DependencyUnavailable("the embedding service is stopping; try again"))
 
 
-def compose(lengths: Sequence[int], model: EmbeddingModel) -> list[int]:
+def compose(lengths: Sequence[int], model: PassBounds) -> list[int]:
     """Which windows make the next forward pass, by index: the first, and those most like it in length.
 
     The pass stays within the model's token budget (the first always fits). Where rows are padded to the longest,

@@ -1,11 +1,12 @@
 """Which loader a model's name asks for."""
 
 import asyncio
+from pathlib import Path
 
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.serving import wait_for
 
-from hindsight_embedding.model import EmbeddingModel
+from hindsight_embedding.model import EmbeddingModel, RerankModel
 from hindsight_embedding.packaged import MODEL_ID, provide_model
 from hindsight_embedding.settings import EmbedSettings
 
@@ -24,6 +25,17 @@ async def load_model(settings: EmbedSettings) -> EmbeddingModel:
     if name.startswith(OPENAI):
         return await _load_openai(name.removeprefix(OPENAI), settings)
     return await asyncio.to_thread(_load_sentence_transformer, settings)
+
+
+async def load_rerank_model(folder: str) -> RerankModel:
+    """The cross-encoder in a folder.
+
+    Raises:
+        StartFailed: it cannot be loaded; the message says what to do.
+    """
+    from hindsight_embedding.cross_encoder import CrossEncoder
+
+    return await asyncio.to_thread(lambda: CrossEncoder(Path(folder).expanduser()))
 
 
 def _load_packaged(settings: EmbedSettings) -> EmbeddingModel:

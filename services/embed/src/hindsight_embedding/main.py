@@ -12,7 +12,8 @@ from hindsight_runtime.settings import load
 from hindsight_embedding.batching import Batcher
 from hindsight_embedding.cache import EmbeddingCache
 from hindsight_embedding.embedder import Embedder
-from hindsight_embedding.loading import load_model
+from hindsight_embedding.loading import load_model, load_rerank_model
+from hindsight_embedding.reranking import Reranker
 from hindsight_embedding.servicer import SERVICE_NAME, EmbeddingServicer
 from hindsight_embedding.settings import EmbedSettings
 
@@ -25,7 +26,12 @@ async def open_service(stack: AsyncExitStack, settings: EmbedSettings) -> Servic
     log.info("loaded model", model=model.identity.id, revision=model.identity.revision)
     threads, queue_tokens = settings.embed_threads, settings.embed_queue_tokens
     batcher = await stack.enter_async_context(Batcher(model, threads=threads, queue_tokens=queue_tokens))
-    servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(settings.embed_cache_entries)), model)
+    reranker = None
+    if settings.rerank_model:
+        rerank_model = await load_rerank_model(settings.rerank_model)
+        log.info("loaded reranking model", model=rerank_model.id, revision=rerank_model.revision)
+        reranker = await stack.enter_async_context(Reranker(rerank_model, queue_tokens=queue_tokens))
+    servicer = EmbeddingServicer(Embedder(batcher, EmbeddingCache(settings.embed_cache_entries)), model, reranker)
 
     def register(server: grpc.aio.Server) -> None:
         embedding_pb2_grpc.add_EmbeddingServiceServicer_to_server(servicer, server)

@@ -54,15 +54,44 @@ class Prefixes:
         return self.query if role is Role.QUERY else self.passage
 
 
-class EmbeddingModel(Protocol):
+class PassBounds(Protocol):
+    """How large a forward pass may be."""
+
+    pass_tokens: int  # in one forward pass: more only makes others wait longer
+    is_padded: bool  # rows of a pass are padded to the longest
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A query and a text as a reranking model reads them together."""
+
+    token_ids: Sequence[int]
+    type_ids: Sequence[int]  # 0: of the query, 1: of the text; 0 everywhere in models that do not tell them apart
+
+
+class RerankModel(PassBounds, Protocol):
+    """A loaded reranking model. Its methods block."""
+
+    id: str
+    revision: str  # which weights
+    window_tokens: int  # of a pair, special tokens included
+
+    def read(self, query: str, texts: Sequence[str]) -> Sequence[Pair]:
+        """The query with each of the texts, in order, cut to the window."""
+        ...
+
+    def relevances(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        """One forward pass: for each pair, in order, how well the text answers, 0 to 1."""
+        ...
+
+
+class EmbeddingModel(PassBounds, Protocol):
     """A loaded model. Its methods block, and may be called from several threads at once."""
 
     identity: ModelIdentity
     calibration: Calibration
     prefixes: Prefixes
     special_tokens: int  # added around every window
-    pass_tokens: int  # in one forward pass: more only makes others wait longer
-    is_padded: bool  # rows of a pass are padded to the longest
 
     def spans(self, text: str) -> Sequence[tuple[int, int]]:
         """The tokens of a text as (start, end) in characters, in order; special tokens left out."""

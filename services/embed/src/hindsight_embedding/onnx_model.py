@@ -1,20 +1,15 @@
 """The packaged default model, run by onnxruntime."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
-
-# Spinning threads made one text take 7.8 s on a busy machine; both libraries read this when they are loaded.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+from typing import cast
 
 import numpy as np
-import onnxruntime
 from hindsight_runtime.errors import StartFailed
 from tokenizers import Encoding, Tokenizer
 
 from hindsight_embedding.model import Calibration, Embeddings, ModelIdentity, Prefixes
+from hindsight_embedding.onnx_session import open_session
 from hindsight_embedding.packaged import read_description
 
 E5_CALIBRATION = Calibration(cosine_floor=0.74, cosine_span=0.18, duplicate_cosine=0.95)
@@ -39,9 +34,7 @@ class OnnxModel:
         self.prefixes = Prefixes(**description["prefixes"])
         self._pad_id: int = description["pad_id"]
         self._tokenizer: Tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._session = onnxruntime.InferenceSession(
-            folder / "model.onnx", _session_options(), providers=["CPUExecutionProvider"]
-        )
+        self._session = open_session(folder / "model.onnx")
 
     def spans(self, text: str) -> Sequence[tuple[int, int]]:
         """The tokens of a text as (start, end) in characters."""
@@ -68,12 +61,3 @@ class OnnxModel:
     def _encode(self, text: str, *, special_tokens: bool) -> Encoding:
         # encode() keeps the interpreter to itself, 40 ms for 64 KiB of text; encode_batch() lets others run
         return self._tokenizer.encode_batch([text], add_special_tokens=special_tokens)[0]
-
-
-def _session_options() -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # a pass runs on its caller's thread
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    return options

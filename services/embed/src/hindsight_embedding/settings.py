@@ -21,6 +21,7 @@ class EmbedSettings(ServerSettings):
     embedding_api_key: SecretStr = SecretStr("")
     embedding_window_tokens: int = Field(default=8191, ge=16)  # of the endpoint's model
     hf_hub_offline: bool = Field(default=True, validation_alias="HF_HUB_OFFLINE")  # false: may download a model once
+    rerank_model: str = ""  # a folder with model.onnx and tokenizer.json; empty: no reranking
     model_dir: Path = Path("~/.cache/hindsight/models")
     embed_threads: int = Field(default=1, ge=1, le=64)  # forward passes at once
     embed_queue_tokens: int = Field(default=131_072, ge=20_000)  # per role; half a minute of one thread

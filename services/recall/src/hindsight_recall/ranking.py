@@ -42,10 +42,23 @@ class Weights:
     similarity: float = 0.7
     importance: float = 0.3
 
+    def reranked(self) -> "Weights":
+        """The weights where a reranking model has judged the best candidates: it counts its share, all else the rest of 1.
+
+        So a similarity stays within the scale that floors are set on: what the model finds irrelevant falls, and what it
+        did not judge cannot pass what it judged by that alone.
+        """
+        return replace(self, memory=_share_out(self.memory), turn=_share_out(self.turn))
+
     def without(self, *features: str) -> "Weights":
         """The same, with some features counting nothing."""
         kept = [{f: w for f, w in weights.items() if f not in features} for weights in (self.memory, self.turn)]
         return replace(self, memory=kept[0], turn=kept[1])
+
+
+def _share_out(weights: Mapping[str, float]) -> Mapping[str, float]:
+    share = weights.get("rerank", 0.0)
+    return {f: w if f == "rerank" else w * (1 - share) for f, w in weights.items()}
 
 
 @dataclass(frozen=True, slots=True)

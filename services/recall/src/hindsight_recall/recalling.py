@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 import numpy as np
 from hindsight_runtime.embedder import Embedder, Model
-from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
+from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, NotConfigured, Overloaded
 from hindsight_store.reader import active_generation, reading
 from hindsight_store.records import Generation, Kept, Selection, Vector
 from hindsight_store.turns import Turn
@@ -18,10 +18,11 @@ from hindsight_store.turns import Turn
 from hindsight_recall.episodic import EpisodicSearch, turn_name
 from hindsight_recall.lifecycle import importance_of
 from hindsight_recall.plan import Plan, plan_query
-from hindsight_recall.ranking import Limits, Measured, Place, Weights, rank
+from hindsight_recall.ranking import Limits, Measured, Place, Weights, order, rank
+from hindsight_recall.reranking import RERANKED, text_of, with_relevances
 from hindsight_recall.scoring import Scale
 from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, MemorySearch
-from hindsight_recall.stages import SEARCH, Stages
+from hindsight_recall.stages import RERANK, SEARCH, Stages
 
 Mode = Literal["semantic", "hybrid"]
 
@@ -40,6 +41,7 @@ class Query:
     include_turns: bool = False
     zone: tzinfo = UTC
     deadline_ms: int = 0  # 0: none
+    rerank: bool = False
 
     @property
     def moment(self) -> datetime:
@@ -57,10 +59,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits, best first; what came close; and which channels are missing, with the reason."""
+    """The hits, best first; what came close; by which weights; and which channels are missing, with the reason."""
 
     hits: Sequence[Hit]
     near_misses: Sequence[Place] = ()
+    weights: Weights = field(default_factory=Weights)
     missing: Mapping[str, str] = field(default_factory=dict)
     took_ms: Mapping[str, float] = field(default_factory=dict)
 
@@ -90,9 +93,12 @@ class Recaller:
         """
         stages = Stages(query.deadline_ms)
         subjects, measured = await self.measure(query, stages)
-        answer, near = rank(measured, self.weights, limits_of(query))
+        weights = self.weights
+        if query.rerank and (relevances := await self._judge(query, subjects, measured, stages)):
+            measured, weights = with_relevances(measured, relevances), weights.reranked()
+        answer, near = rank(measured, weights, limits_of(query))
         hits = [Hit(subjects[place.measured.id], place) for place in answer]
-        return Answer(hits, near, stages.missing, stages.took_ms)
+        return Answer(hits, near, weights, stages.missing, stages.took_ms)
 
     async def measure(self, query: Query, stages: Stages) -> tuple[dict[str, Kept | Turn], list[Measured]]:
         """Everything that any channel found, by id, and what was measured of it."""
@@ -126,6 +132,24 @@ class Recaller:
         subjects: dict[str, Kept | Turn] = {str(k.memory.memory_id): k for k in memories.kept.values()}
         subjects |= {turn_name(t.id): t for t in turns.turns.values()}
         return subjects, [measured for task in found for measured in task.result()]
+
+    async def _judge(
+        self, query: Query, subjects: Mapping[str, Kept | Turn], measured: Sequence[Measured], stages: Stages
+    ) -> dict[str, float]:
+        """What the reranking model thinks of the best candidates, by id; nothing where it cannot be had in time."""
+        names = [place.measured.id for place in order(measured, self.weights)[:RERANKED]]
+
+        async def judge() -> dict[str, float]:
+            relevances = await self._embedder.rerank(query.text, [text_of(subjects[name]) for name in names])
+            return dict(zip(names, relevances.tolist(), strict=True))
+
+        if not names:
+            return {}
+        try:
+            return await stages.within(RERANK, ["rerank"], judge, {})
+        except (DependencyUnavailable, NotConfigured, Overloaded):
+            stages.lose(["rerank"])
+            return {}
 
     async def browse(self, query: Query, before: UUID | None) -> Answer:
         """The selected memories, newest first, below an id: tag mode."""

@@ -50,11 +50,11 @@ class Receipt:
         return Counter(f.channel for p in (*self.hits, *self.near_misses) for f in p.measured.findings if f.rank)
 
 
-def receipt_of(receipt_id: UUID, at: datetime, principal: str, query: Query, weights: Weights, answer: Answer) -> Receipt:
+def receipt_of(receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer) -> Receipt:
     """The account of an answer."""
     hits = [hit.place for hit in answer.hits]
     near = nearest_misses(answer.near_misses)
-    return Receipt(receipt_id, at, principal, query, weights, hits, near, answer.missing, answer.took_ms)
+    return Receipt(receipt_id, at, principal, query, answer.weights, hits, near, answer.missing, answer.took_ms)
 
 
 def nearest_misses(places: Sequence[Place]) -> list[Place]:

@@ -75,6 +75,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             include_turns=request.include_turns,
             zone=zone,
             deadline_ms=deadline_ms,
+            rerank=request.rerank,
         )
         if mode == "tag":
             return await self._browse(query, agent_id, before)
@@ -97,7 +98,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         """Leave a receipt to be kept; its id."""
         if self._recorder is None:
             return ""
-        receipt = receipt_of(uuid7(), self._recaller.clock(), principal.key_id, query, self._recaller.weights, answer)
+        receipt = receipt_of(uuid7(), self._recaller.clock(), principal.key_id, query, answer)
         self._recorder.record(receipt)
         return str(receipt.receipt_id)
 

@@ -1,0 +1,31 @@
+"""The best candidates judged by a model that reads query and text together: what it reads, and what comes of it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hindsight_store.records import Kept
+from hindsight_store.turns import Turn, search_text
+
+from hindsight_recall.ranking import Finding, Measured
+
+RERANKED = 30  # of the first ranking; each costs a forward pass over query and text
+READ_CHARS = 8192  # sent of each text: more than a cross-encoder's window takes
+
+
+def text_of(subject: Kept | Turn) -> str:
+    """What a cross-encoder reads of a memory or a turn: its beginning, where it is long."""
+    text = search_text(subject) if isinstance(subject, Turn) else f"{subject.memory.key}\n{subject.memory.value}"
+    return text[:READ_CHARS]
+
+
+def with_relevances(measured: Sequence[Measured], relevances: Mapping[str, float]) -> list[Measured]:
+    """The same with the relevances, by id, as the feature and the finding "rerank"; ties of rank break by id."""
+    ordered = sorted(relevances, key=lambda name: (-relevances[name], name))
+    findings = {name: Finding("rerank", place, relevances[name]) for place, name in enumerate(ordered, start=1)}
+    return [_judged(m, findings[m.id]) if m.id in findings else m for m in measured]
+
+
+def _judged(measured: Measured, finding: Finding) -> Measured:
+    findings = sorted((*measured.findings, finding), key=lambda f: (f.rank or math.inf, f.channel))
+    return replace(measured, features={**measured.features, "rerank": finding.score}, findings=tuple(findings))
