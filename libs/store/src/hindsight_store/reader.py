@@ -37,10 +37,13 @@ JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id =
 KNOWN = """(({0}::timestamptz IS NULL AND m.known_to IS NULL)
         OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})))"""
 
-# $1 bank, $2 … $19 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
+# $1 bank, $2 … $19 the selection. What is deleted or held back by now is not in what was known then either.
+# With plan_cache_mode = force_custom_plan what is NULL folds away.
 SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL OR m.expires_at > $3)
     AND ($17::timestamptz IS NULL OR m.valid_to IS NULL OR m.valid_to > $17)
     AND ($18::timestamptz IS NULL OR m.valid_from <= $18) AND {KNOWN.format("$19")}
+    AND ($19::timestamptz IS NULL OR NOT EXISTS (SELECT 1 FROM memories AS present WHERE present.bank_id = $1
+        AND present.memory_id = m.memory_id AND present.known_to IS NULL AND present.status IN ('deleted', 'pending_review')))
     AND ($4::text[] IS NULL OR m.scope = ANY ($4))
     AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
     AND ($7::text[] IS NULL OR m.kind = ANY ($7))

@@ -48,7 +48,7 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
             answers.append([hit for hit in answer.hits if principal.may_read(_scope(hit))])
         then, now = ([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
         return receipt_pb2.RecallAsOfThenResponse(
-            hits_then=fit(then), hits_now=fit(now), differences=wire.to_differences(*answers)
+            hits_then=fit(then), hits_now=fit(now), differences=wire.to_differences(receipt.hits, answers[1])
         )
 
     async def _find_receipt(self, request: Any) -> tuple[Receipt, tuple[Principal, str]]:

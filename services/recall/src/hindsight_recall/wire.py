@@ -184,10 +184,11 @@ def to_receipt(receipt: Receipt) -> receipt_pb2.Receipt:
     return message
 
 
-def to_differences(then: Sequence[Hit], now: Sequence[Hit]) -> list[receipt_pb2.Difference]:
-    """What does not stand at the same place in both answers, by place then and now."""
-    places = [{hit.place.measured.id: rank for rank, hit in enumerate(hits, start=1)} for hits in (then, now)]
-    turns = {hit.place.measured.id for hit in (*then, *now) if hit.place.measured.is_turn}
+def to_differences(then: Sequence[Place], now: Sequence[Hit]) -> list[receipt_pb2.Difference]:
+    """What does not stand at the same place in an answer and in a later one, by place then and now."""
+    both = (then, [hit.place for hit in now])
+    places = [{place.measured.id: rank for rank, place in enumerate(answer, start=1)} for answer in both]
+    turns = {place.measured.id for answer in both for place in answer if place.measured.is_turn}
     names = sorted(places[0].keys() | places[1].keys(), key=lambda n: (places[0].get(n, 1000), places[1].get(n, 1000), n))
     return [
         receipt_pb2.Difference(
