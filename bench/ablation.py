@@ -3,14 +3,15 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import numpy as np
 from adapter import Banks
 from evaluation import DEPTH, Bank, Figures, Question, compare, mean, measure
 from hindsight_local.trial import Instance
-from hindsight_recall.ranking import Limits, Measured, Weights, rank
+from hindsight_recall.lifecycle import age_weight
+from hindsight_recall.ranking import Importance, Limits, Measured, Weights, rank
 from hindsight_recall.recalling import Query, Recaller
 from hindsight_recall.scoring import Scale
 from hindsight_recall.stages import Stages
@@ -19,15 +20,18 @@ from hindsight_store.pool import open_pool
 from hindsight_store.reader import find_tenant, reading
 from hindsight_store.records import Selection
 
+DAY = timedelta(days=1)
+MIDDLING = 0.5  # the importance of a memory that says nothing of it
 FLOORS = (0.2, 0.25, 0.3, 0.35, 0.4)
 RRF_K = 60  # Cormack, Clarke & Büttcher, SIGIR 2009
+RUNS = ("content", "trigger", "lexical", "relation", "temporal")
 CHANNELS = ("content", "trigger", "lexical", "relation", "temporal", "standing")
 FEATURES_OF = {
     "lexical": ("lexical", "coverage"),
     "relation": ("hop", "relation"),
     "temporal": ("time",),
 }
-TURN_FEATURES = ("dense", "lexical", "coverage", "near", "speaker", "user", "time", "question", "hop")
+SINGLE_FEATURES = ("dense", "lexical", "coverage", "near", "speaker", "user", "time", "question", "hop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,9 @@ class Bench:
         self._pool = pool
         self._tenant_id = tenant_id
 
-    async def ask(self, banks: Banks, data: Sequence[Bank], strangers: int = 0) -> list[Asked]:
-        """Measure every question of a set: asked of its own bank, or of the one so many places further on."""
+    async def ask(self, banks: Banks, data: Sequence[Bank], *, strangers: int = 0, on_its_day: bool = False) -> list[Asked]:
+        """Measure every question of a set: asked of its own bank, or of the one so many places further on; now, or as of the
+        end of the day it belongs to."""
         asked = []
         for place, bank in enumerate(data):
             async with reading(self._pool, self._tenant_id) as reader:
@@ -58,7 +63,8 @@ class Bench:
             assert bank_id is not None
             for question in data[(place + strangers) % len(data)].questions:
                 now = datetime.now(UTC)
-                selection = Selection(now=now, holds_after=now)
+                day = datetime.fromisoformat(question.day).replace(tzinfo=UTC) + DAY if on_its_day and question.day else None
+                selection = Selection(now=now, holds_after=day or now, begun_by=day)
                 query = Query(self._tenant_id, bank_id, question.text, "hybrid", selection, DEPTH)
                 _, measured = await self._recaller.measure(replace(query, include_turns=bank.is_conversation), Stages())
                 asked.append(Asked(question, measured, {m.id: banks.entries(bank.id, m.id, m.is_turn) for m in measured}))
@@ -85,8 +91,8 @@ def variants(scale: Scale) -> dict[str, Ranking]:
     found: dict[str, Ranking] = {"all": lambda m: ranked(m, Weights())}
     for channel in CHANNELS:
         found[f"without {channel}"] = lambda m, c=channel: ranked(without(m, c, scale), Weights())
-    for feature in TURN_FEATURES:
-        found[f"turns without {feature}"] = lambda m, f=feature: ranked(m, Weights().without(f))
+    for feature in SINGLE_FEATURES:
+        found[f"without feature {feature}"] = lambda m, f=feature: ranked(m, Weights().without(f))
     found["equal-weight RRF"] = reciprocal
     return found
 
@@ -109,7 +115,12 @@ def without(measured: Sequence[Measured], channel: str, scale: Scale) -> list[Me
 
 def reciprocal(measured: Sequence[Measured]) -> list[str]:
     """The channels' runs fused by reciprocal rank with equal weights."""
-    scores = {m.id: sum(1 / (RRF_K + f.rank) for f in m.findings if f.rank and f.channel != "standing") for m in measured}
+    scores = {m.id: sum(1 / (RRF_K + f.rank) for f in m.findings if f.rank and f.channel in RUNS) for m in measured}
+    turns = [m for m in measured if m.is_turn]  # one channel finds them; its two runs are what it measures
+    for feature in ("dense", "lexical"):
+        run = sorted((m for m in turns if feature in m.features), key=lambda m: (-m.features[feature], m.id))
+        for place, m in enumerate(run, start=1):
+            scores[m.id] += 1 / (RRF_K + place)
     return sorted(scores, key=lambda i: (-scores[i], i))[:DEPTH]
 
 
@@ -144,6 +155,22 @@ def _best(asked: Asked, gold: frozenset[str] | None) -> float:
     places = rank(asked.measured, Weights(), Limits(10, wants_standing=False))[0]
     chosen = [p.similarity for p in places if gold is None or gold & set(asked.ids[p.measured.id])]
     return max(chosen, default=0.0)
+
+
+async def show_recency(bench: Bench, banks: Banks, data: Sequence[Bank]) -> None:
+    """Print what age takes off a score, and what it changes where every question is asked on its own day."""
+    ages = {days: 0.3 * age_weight(timedelta(days=days)) * MIDDLING for days in (0, 1, 7, 30, 90, 365, 3650)}
+    print("\nwhat a middling importance adds to a final score, by age in days: ", end="")
+    print(", ".join(f"{days}: {part:.3f}" for days, part in ages.items()))
+    asked = await bench.ask(banks, data, on_its_day=True)
+    timeless = [replace(a, measured=[replace(m, importance=Importance(MIDDLING)) for m in a.measured]) for a in asked]
+    ranking = variants(Scale.of(bench.model))["all"]
+    aged, ageless = figures(asked, ranking), figures(timeless, ranking)
+    for metric in ("hit@1", "all@5", "all@10"):
+        difference, low, high = compare(aged, ageless, metric)
+        print(
+            f"{metric}: with recency {mean(aged, metric):.1f}, without {mean(ageless, metric):.1f}, difference {difference:+.1f}, 95 % [{low:+.1f}, {high:+.1f}]"
+        )
 
 
 async def compare_triples(bench: Bench, data: Sequence[Bank], asked: Sequence[Asked]) -> None:

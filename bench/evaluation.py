@@ -29,6 +29,7 @@ class Question:
     text: str
     gold: frozenset[str]
     type: str = ""  # what sort of question it is, where a set tells
+    day: str = ""  # on which it is asked, where a set tells: ISO 8601
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,12 @@ def load_shared(folder: Path, name: str) -> list[Bank]:
     spec.loader.exec_module(scorer)
     banks = scorer.load(name, Namespace(data=str(folder / "data")))
     return [
-        Bank(b.id, b.items, [Question(q.qid, q.text, frozenset(q.gold)) for q in b.queries if q.gold], name in CONVERSATIONS)
+        Bank(
+            b.id,
+            b.items,
+            [Question(q.qid, q.text, frozenset(q.gold), day=q.now or "") for q in b.queries if q.gold],
+            name in CONVERSATIONS,
+        )
         for b in banks
     ]
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ablation import Bench, ablate, bench_on, compare_triples, show_floor, show_standing
+from ablation import Bench, ablate, bench_on, compare_triples, show_floor, show_recency, show_standing
 from adapter import BATCH, Banks
 from evaluation import DEPTH, OWN_SETS, SETS, Bank, Figures, bm25_rankings, compare, load, mean, measure
 from gate import measure_gate
@@ -109,6 +109,8 @@ async def take_apart(bench: Bench, banks: Banks, name: str, data: Sequence[Bank]
         await compare_triples(bench, data, asked)
     if name.startswith("standing"):
         show_standing(name, asked, scale)
+    if any(q.day for b in data for q in b.questions):
+        await show_recency(bench, banks, data)
     if name in SEVERAL_BANKS:
         await show_floor(bench, banks, data, asked)
     ablate(name, asked, scale, HEADLINE.get(name, "r@5"))

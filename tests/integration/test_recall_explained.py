@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory, Receipt, Turn
+from hindsight_store.pool import open_pool
+from hindsight_store.receipts import remove_old
 
 PAUSE_S = 0.02
 
@@ -136,6 +138,21 @@ async def test_with_no_reranking_model_named_the_answer_is_complete_and_says_wha
     assert (await client.replay(asked.receipt_id))[1]
 
 
+async def test_a_receipt_is_kept_for_seven_days(services, client: Hindsight):
+    await client.write(NewMemory("seat", "Ada prefers a window seat."))
+    answer = await client.recall("window seat")
+    at = (await receipt_of(client, answer.receipt_id)).at
+    assert at
+    async with open_pool(services.database.maintenance) as pool:
+        await remove_old(pool, at + timedelta(days=7))
+        assert (await client.receipt(answer.receipt_id)).query == "window seat"
+        await remove_old(pool, at + timedelta(days=7, seconds=1))
+    with pytest.raises(HindsightError) as refusal:
+        await client.receipt(answer.receipt_id)
+    assert refusal.value.code == "NOT_FOUND"
+    assert (await client.recall("window seat")).hits[0].memory.hit_count >= 1
+
+
 async def test_tag_mode_leaves_no_receipt(client: Hindsight):
     await client.write(NewMemory("seat", "Ada prefers a window seat.", tags=["travel"]))
     assert (await client.recall(mode="tag", where=Filter(tags=["travel"]))).receipt_id == ""
@@ -158,9 +175,9 @@ async def test_what_is_deleted_is_gone_from_what_was_known_before_too(client: Hi
     written = await client.write(NewMemory("gate", "The flight leaves from gate 12."))
     then = datetime.now(UTC)
     await client.forget(memory_id=written.memory_id)
-    for moment in ({"known_at": then}, {"as_of": then}, {"known_at": then, "as_of": then}):
-        assert (await client.recall("Where does the flight leave from?", **moment)).hits == ()
-        assert (await client.recall(mode="tag", **moment)).hits == ()
+    for known_at, as_of in ((then, None), (None, then), (then, then)):
+        hits = (await client.recall("Where does the flight leave from?", known_at=known_at, as_of=as_of)).hits
+        assert hits == (await client.recall(mode="tag", known_at=known_at, as_of=as_of)).hits == ()
 
 
 async def test_as_of_answers_with_what_held_at_that_moment(client: Hindsight):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import grpc
@@ -13,7 +13,7 @@ from hindsight_runtime.errors import DependencyUnavailable, HindsightError, Over
 from hindsight_runtime.identity import NoAuthentication, Principal
 from hindsight_runtime.serving import Service, run, wait_for
 from hindsight_runtime.settings import load
-from hindsight_store import jobs
+from hindsight_store import jobs, receipts
 from hindsight_store.pool import StoreUnavailable, open_pool, ping
 from hindsight_store.reader import active_generation
 from hindsight_store.schema import verify_schema
@@ -25,6 +25,7 @@ from hindsight_ingest.settings import WorkerSettings
 
 LEASED = 4  # jobs at once
 IDLE_S = 0.25
+SWEEP_S = 3600.0
 AGAIN = timedelta(seconds=2)  # where a dependency is away
 TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
 
@@ -98,6 +99,16 @@ class TurnEmbedder:
                 await writer.turns.insert_embeddings(job.bank_id, generation.generation, channel, embedded)
 
 
+async def sweep(queue: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+    """Remove what is kept for a time only, every hour, until it is cancelled."""
+    while True:
+        try:
+            await receipts.remove_old(queue, clock())
+        except (StoreUnavailable, TimeoutError):
+            log.info("sweep waits", why="postgresql")
+        await asyncio.sleep(SWEEP_S)
+
+
 def _text(turn: Turn) -> str:
     return search_text(turn)[:TURN_CHARS]
 
@@ -112,7 +123,9 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
     worker = Worker(queue, {EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed})
     tasks = await stack.enter_async_context(asyncio.TaskGroup())
     working = tasks.create_task(worker.work())
+    sweeping = tasks.create_task(sweep(queue, lambda: datetime.now(UTC)))
     stack.callback(working.cancel)
+    stack.callback(sweeping.cancel)
 
     def register(server: grpc.aio.Server) -> None:
         """Nothing but health."""

@@ -14,10 +14,20 @@ LEAST = 0.6  # what is left after very long: forgetting lowers, it never deletes
 TURN_IMPORTANCE = 0.5
 
 
+def age_weight(age: timedelta, *, hits: int = 0) -> float:
+    """What stage and retention leave of an importance at an age: each hit makes it fade slower. By whole days, so that of two
+    memories of one day the likelier answer wins."""
+    return (FRESH_WEIGHT if age <= FRESH else 1.0) * _retention(age, hits)
+
+
+def _retention(age: timedelta, hits: int) -> float:
+    return LEAST + (1 - LEAST) * 0.5 ** (age.days / (HALF_LIFE_DAYS * (1 + hits) ** 0.5))
+
+
 def importance_of(kept: Kept, now: datetime) -> Importance:
     """What a memory's importance is made of at a moment: core memories do not fade.
 
-    Time counts from when the statement began to hold, or from the last hit if that is later; each hit makes it fade slower.
+    Time counts from when the statement began to hold, or from the last hit if that is later.
     """
     memory, use = kept.memory, kept.use
     since = max(memory.valid_from, use.last_hit_at) if use.last_hit_at else memory.valid_from
@@ -27,6 +37,4 @@ def importance_of(kept: Kept, now: datetime) -> Importance:
         stage = ARCHIVED_WEIGHT
     if memory.is_core:
         return Importance(memory.importance, max(stage, 1.0), 1.0, use.utility)
-    half_life_days = HALF_LIFE_DAYS * (1 + use.hit_count) ** 0.5
-    kept_share = 0.5 ** (age.days / half_life_days)  # by whole days, so that of two memories of a day the likelier one wins
-    return Importance(memory.importance, stage, LEAST + (1 - LEAST) * kept_share, use.utility)
+    return Importance(memory.importance, stage, _retention(age, use.hit_count), use.utility)
