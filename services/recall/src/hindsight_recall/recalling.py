@@ -24,6 +24,7 @@ from hindsight_recall.scoring import Scale
 from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, MemorySearch
 from hindsight_recall.stages import RERANK, SEARCH, Stages
 
+PATIENCE_S = 3.0  # an embed service that takes longer for a query is as good as down
 Mode = Literal["semantic", "hybrid"]
 
 
@@ -170,7 +171,11 @@ class Recaller:
             return None
 
         async def embed() -> tuple[int, Vector]:
-            rows = await self._embedder.embed([text for text, _ in plan.texts], "query", model=self._model)
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    rows = await self._embedder.embed([text for text, _ in plan.texts], "query", model=self._model)
+            except TimeoutError:
+                raise DependencyUnavailable("the embed service takes too long") from None
             shares = np.array([share for _, share in plan.texts], np.float32)
             return generation.generation, shares @ rows
 
