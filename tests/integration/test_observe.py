@@ -149,3 +149,18 @@ async def test_a_turn_out_of_its_limits_is_named(client: Hindsight, turn: Turn, 
     with pytest.raises(HindsightError) as refusal:
         await client.observe("s1", [turn])
     assert list(refusal.value.fields) == [field]
+
+
+async def test_secrets_are_masked_before_a_turn_is_stored(services, client: Hindsight):
+    turns = [Turn("user", "My password is hunter2!x and my card 4111 1111 1111 1111."), Turn("assistant", "Noted.")]
+    await client.observe("secret", turns)
+    assert (await client.observe("secret", turns, first_turn=0)).added == 0  # the same content, masked again
+    hit = (await client.recall("password card", include_turns=True)).hits[0].subject
+    assert isinstance(hit, Turn)
+    assert hit.content == "My password is [masked: password] and my card [masked: card_number]."
+    assert set(hit.masked) == {"password", "card_number"}
+    owner = await asyncpg.connect(services.database.owner)
+    stored = await owner.fetchval("SELECT string_agg(t::text, ' ') FROM turns AS t")
+    await owner.close()
+    assert "hunter2" not in stored
+    assert "1111" not in stored

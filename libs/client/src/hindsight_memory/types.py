@@ -168,7 +168,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message or tool call of a session; session, number and scope are set in answers only."""
+    """One message or tool call of a session; session, number, scope and masked are set in answers only."""
 
     role: TurnRole
     content: str = ""
@@ -180,6 +180,7 @@ class Turn:
     session_id: str = ""
     turn: int = 0
     scope: str = ""
+    masked: tuple[str, ...] = ()  # the rules that found a secret in it, which was masked before it was stored
 
 
 @dataclass(frozen=True, slots=True)

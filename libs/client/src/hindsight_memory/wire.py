@@ -198,6 +198,7 @@ def to_turn(t: memory_pb2.Turn) -> Turn:
         session_id=t.session_id,
         turn=t.turn,
         scope=t.scope,
+        masked=tuple(t.masked),
     )
 
 

@@ -206,7 +206,7 @@ class Filter(_message.Message):
     def __init__(self, key: _Optional[str] = ..., scope: _Optional[str] = ..., kinds: _Optional[_Iterable[_Union[Kind, str]]] = ..., tags: _Optional[_Iterable[str]] = ..., all_tags: _Optional[bool] = ..., min_importance: _Optional[float] = ..., min_confidence: _Optional[float] = ..., valid_from: _Optional[_Union[TimeRange, _Mapping]] = ..., created_at: _Optional[_Union[TimeRange, _Mapping]] = ..., metadata: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., include_archived: _Optional[bool] = ...) -> None: ...
 
 class Turn(_message.Message):
-    __slots__ = ("role", "content", "tool", "arguments", "result", "is_error", "at", "session_id", "turn", "scope")
+    __slots__ = ("role", "content", "tool", "arguments", "result", "is_error", "at", "session_id", "turn", "scope", "masked")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
@@ -217,6 +217,7 @@ class Turn(_message.Message):
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
+    MASKED_FIELD_NUMBER: _ClassVar[int]
     role: TurnRole
     content: str
     tool: str
@@ -227,4 +228,5 @@ class Turn(_message.Message):
     session_id: str
     turn: int
     scope: str
-    def __init__(self, role: _Optional[_Union[TurnRole, str]] = ..., content: _Optional[str] = ..., tool: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., result: _Optional[str] = ..., is_error: _Optional[bool] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., scope: _Optional[str] = ...) -> None: ...
+    masked: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, role: _Optional[_Union[TurnRole, str]] = ..., content: _Optional[str] = ..., tool: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., result: _Optional[str] = ..., is_error: _Optional[bool] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., scope: _Optional[str] = ..., masked: _Optional[_Iterable[str]] = ...) -> None: ...

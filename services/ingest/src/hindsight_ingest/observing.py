@@ -10,6 +10,7 @@ from hindsight_runtime.identity import Principal
 from hindsight_store.turns import Turn, TurnWriter
 from hindsight_store.writer import PastRequest, Writer, writing
 
+from hindsight_ingest.masking import mask_turn
 from hindsight_ingest.pipeline import Call, check_repeat, lock_key
 
 EMBED_TURNS = "embed_turns"
@@ -32,13 +33,14 @@ class Observer:
         self.clock = clock
 
     async def observe(self, call: Call, session_id: str, scope: str, turns: Sequence[Turn], first_turn: int | None) -> Observed:
-        """Keep turns of a session, given with numbers from 0, behind its last turn or from `first_turn` on.
+        """Keep turns of a session, given with numbers from 0, behind its last turn or from `first_turn` on; without secrets.
 
         Raises:
             RequestIdReused: the request id stands for other content.
             AlreadyExists: another turn has one of the numbers.
             InvalidField: the session concerns another scope, or a number would leave a gap.
         """
+        turns = [mask_turn(turn) for turn in turns]
         async with writing(self._pool, call.principal.tenant_id) as writer:
             bank_id = await writer.ensure_bank(call.agent_id)
             locks = [lock_key(bank_id, "session", session_id)]

@@ -79,6 +79,7 @@ def to_turn(turn: Turn) -> memory_pb2.Turn:
         session_id=turn.session_id,
         turn=turn.turn,
         scope=turn.scope,
+        masked=turn.masked,
     )
 
 
