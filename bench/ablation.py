@@ -168,9 +168,8 @@ async def show_recency(bench: Bench, banks: Banks, data: Sequence[Bank]) -> None
     aged, ageless = figures(asked, ranking), figures(timeless, ranking)
     for metric in ("hit@1", "all@5", "all@10"):
         difference, low, high = compare(aged, ageless, metric)
-        print(
-            f"{metric}: with recency {mean(aged, metric):.1f}, without {mean(ageless, metric):.1f}, difference {difference:+.1f}, 95 % [{low:+.1f}, {high:+.1f}]"
-        )
+        both = f"with recency {mean(aged, metric):.1f}, without {mean(ageless, metric):.1f}"
+        print(f"{metric}: {both}, difference {difference:+.1f}, 95 % [{low:+.1f}, {high:+.1f}]")
 
 
 async def compare_triples(bench: Bench, data: Sequence[Bank], asked: Sequence[Asked]) -> None:

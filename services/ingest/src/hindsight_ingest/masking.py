@@ -9,9 +9,9 @@ from hindsight_store.turns import Turn
 
 MAX_DEPTH = 16  # of nested arguments; what is deeper is left out
 _NAMED = (
-    r"pass(?:word|wd|phrase|code)?|pwd|secret(?:[_ -]?(?:key|token))?|(?:api|access|auth|private|client)[_ -]?(?:key|token|secret)|"
-    r"(?:bearer|session|refresh|id)[_ -]?token|token|pin(?: ?(?:code|number))?|otp|cvv|cvc|"
-    r"security code|"
+    r"pass(?:word|wd|phrase|code)?|pwd|secret(?:[_ -]?(?:key|token))?|"
+    r"(?:api|access|auth|private|client)[_ -]?(?:key|token|secret)|"
+    r"(?:bearer|session|refresh|id)[_ -]?token|token|pin(?: ?(?:code|number))?|otp|cvv|cvc|security code|"
     r"密码|口令|密钥|私钥|令牌|验证码|支付密码|取款密码|安全码|访问密钥|授权码"
 )
 _SECRET_KEY = re.compile(rf"(?:^|[_\W])(?:{_NAMED})(?:$|[_\W])", re.IGNORECASE)
