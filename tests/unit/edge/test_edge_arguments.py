@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hindsight_mcp_edge import memory_tools
+from hindsight_mcp_edge.experience_tools import EXPERIENCE_TOOLS
 from hindsight_mcp_edge.fields import Field, Refused, read_arguments
 from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS, read_moment, read_source, to_argument
 from hindsight_mcp_edge.results import from_source
@@ -30,6 +31,11 @@ SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what rec
             **{"top_k": 5, "min_importance": 0.0, "mode": "hybrid", "include_archived": False},
         },
     ),
+    "write_memory": (
+        {"goal", "outcome", "scenario_summary"},
+        dict.fromkeys(("key_steps", "pitfalls", "reusable_knowledge", "tags")),
+    ),
+    "search_memory": (set(), {**dict.fromkeys(("query", "tags")), "mode": "hybrid", "limit": 5}),
     "memory_update": (
         {"agent_id", "memory_id"},
         dict.fromkeys([*MEMORY_FIELDS, "revision", "request_id"]),
@@ -39,10 +45,11 @@ SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what rec
         {**dict.fromkeys(("memory_id", "memory_key", "scope", "request_id")), "mode": "delete"},
     ),
 }
+TOOLS = (*MEMORY_TOOLS, *EXPERIENCE_TOOLS)
 HEAVY = {"anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "if", "patternProperties", "format"}
 
 
-@pytest.mark.parametrize("tool", MEMORY_TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_schema_has_the_specified_fields_and_defaults(tool: Tool):
     schema = tool.definition().input_schema
     required, optional = SPECIFIED[tool.name]
@@ -50,7 +57,7 @@ def test_a_schema_has_the_specified_fields_and_defaults(tool: Tool):
     assert {name: p.get("default") for name, p in schema["properties"].items() if name not in required} == optional
 
 
-@pytest.mark.parametrize("tool", MEMORY_TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_schemas_are_flat_and_plain(tool: Tool):
     definition = tool.definition()
     schema = definition.input_schema
@@ -62,11 +69,11 @@ def test_schemas_are_flat_and_plain(tool: Tool):
     for part in (schema, definition.output_schema):
         assert not HEAVY & set(json.dumps(part).replace('"', " ").split())
     assert definition.annotations is not None
-    assert definition.annotations.read_only_hint is (tool.name == "memory_search")
+    assert definition.annotations.read_only_hint is (tool.name in ("memory_search", "search_memory"))
     assert definition.annotations.destructive_hint is (tool.name in ("memory_update", "memory_forget"))
 
 
-@pytest.mark.parametrize("tool", MEMORY_TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_descriptions_speak_both_languages(tool: Tool):
     for text in (tool.description, tool.title):
         assert any("a" <= c <= "z" for c in text)

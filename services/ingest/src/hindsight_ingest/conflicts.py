@@ -15,6 +15,9 @@ SLOT_WORDS = 6  # of a changed part
 LEAST_IN_COMMON = 0.5  # of the words, under a key that names no subject
 
 
+ACCOUNTS = frozenset({"experience", "summary"})  # of what happened: two of them differ, and both are true
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What a contradiction is judged by. Its scope, key and agent are those of the statement it is compared with."""
@@ -29,6 +32,8 @@ def contradicts(newer: Statement, older: Statement) -> str:
 
     The names are negation, antonym, order, state, value, holder, answer and change; decision 0010 tells them.
     """
+    if ACCOUNTS & {newer.kind, older.kind}:
+        return ""
     pair = _differing(older.value, newer.value)
     if pair is None:
         return ""

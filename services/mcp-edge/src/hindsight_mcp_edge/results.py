@@ -57,6 +57,28 @@ FOUND = _object(
     },
     optional=("hint",),
 )
+_EXPERIENCE = _object(
+    {
+        **dict.fromkeys(("id", "goal", "outcome", "scenario_summary"), _TEXT),
+        **dict.fromkeys(("key_steps", "pitfalls", "reusable_knowledge"), _TEXTS),
+        "text": {**_TEXT, "description": "the whole experience"},
+        "tags": _TEXTS,
+        **dict.fromkeys(("confidence", "similarity", "final_score"), _NUMBER),
+        "created_at": _TEXT,
+        "why": _TEXT,
+    }
+)
+EXPERIENCES = _object(
+    {
+        "experiences": {"type": "array", "items": _EXPERIENCE},
+        "count": _INTEGER,
+        "more": {**_FLAG, "description": "tag mode: there are more than limit"},
+        "degraded": _FLAG,
+        "receipt_id": _TEXT,
+        "hint": _TEXT,
+    },
+    optional=("hint",),
+)
 FORGOTTEN = _object(
     {
         "outcome": {**_TEXT, "description": "forgotten, or declined by the user"},

@@ -3,11 +3,12 @@
 from hindsight_runtime.settings import ServerSettings
 from pydantic import Field, SecretStr, field_validator
 
+from hindsight_mcp_edge.experience_tools import EXPERIENCE_TOOLS
 from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS
 from hindsight_mcp_edge.tool import Tool
 
-TOOLSETS = {"memory": MEMORY_TOOLS}
-PLANNED_TOOLSETS = ("remember", "experience", "session", "desk")
+TOOLSETS = {"memory": MEMORY_TOOLS, "experience": EXPERIENCE_TOOLS}
+PLANNED_TOOLSETS = ("remember", "session", "desk")
 DEFAULT_TOOLSETS = ("memory", "session")  # as far as they exist
 
 
