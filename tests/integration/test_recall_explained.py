@@ -70,19 +70,38 @@ async def test_a_replay_is_identical(client: Hindsight, query: str):
 
 async def test_a_recall_as_of_then_shows_what_has_changed_since(client: Hindsight):
     first = await client.write(NewMemory("gate", "The flight to Lisbon leaves from gate 12."))
-    gone = await client.write(NewMemory("bus", "The bus to the flight leaves from platform 4."))
+    moved = await client.write(NewMemory("bus", "The bus to the flight leaves from platform 4."))
+    gone = await client.write(NewMemory("train", "The train to the flight leaves from platform 9."))
     answer = await client.recall("Where does the flight to Lisbon leave from?")
     receipt = await receipt_of(client, answer.receipt_id)
     await client.forget(memory_id=gone.memory_id)
     await client.update(first.memory_id, {"value": "The flight to Lisbon leaves from gate 40."})
+    await client.update(moved.memory_id, {"key": "coach", "value": "Nobody knows where the coach stops."})
     new = await client.write(NewMemory("lounge", "The lounge for the flight to Lisbon is beside gate 40."))
     both = await client.recall_as_of_then(answer.receipt_id)
-    assert [h.memory.id for h in both.then] == [c.memory_id for c in receipt.hits] == [first.memory_id, gone.memory_id]
-    assert both.then[0].memory.value == "The flight to Lisbon leaves from gate 12."
-    assert {h.memory.id for h in both.now} == {first.memory_id, new.memory_id}
+    assert {c.memory_id for c in receipt.hits} == {first.memory_id, moved.memory_id, gone.memory_id}
+    assert {h.memory.id: h.memory.value for h in both.then} == {
+        first.memory_id: "The flight to Lisbon leaves from gate 12.",
+        moved.memory_id: "The bus to the flight leaves from platform 4.",
+    }
+    assert {h.memory.id for h in both.now} == {first.memory_id, moved.memory_id, new.memory_id}
     changes = {d.memory_id: (d.rank_then, d.rank_now) for d in both.differences}
-    assert changes[gone.memory_id] == (2, 0)
     assert changes[new.memory_id][0] == 0 < changes[new.memory_id][1]
+
+
+async def test_what_is_deleted_is_gone_from_every_moment(client: Hindsight):
+    written = await client.write(NewMemory("bus", "The bus leaves from platform 4."))
+    answer = await client.recall("bus platform")
+    await receipt_of(client, answer.receipt_id)
+    then = datetime.now(UTC)
+    await client.forget(memory_id=written.memory_id)
+    for mode in ("hybrid", "semantic", "tag"):
+        for as_of in (None, then):
+            assert (await client.recall("bus platform before", mode=mode, known_at=then, as_of=as_of)).hits == ()
+    both = await client.recall_as_of_then(answer.receipt_id)
+    assert (both.then, both.now) == ((), ())
+    await client.restore(written.memory_id, 1)
+    assert [h.memory.id for h in (await client.recall("bus platform", known_at=then)).hits] == [written.memory_id]
 
 
 async def test_a_receipt_is_for_the_key_that_asked_and_for_admins(services, client: Hindsight):

@@ -33,9 +33,12 @@ COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value
 USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
-# The revisions that were current at a moment of record time; NULL: those that are current now.
+# The revisions that were current at a moment of record time; NULL: those that are current now. What is deleted or held back
+# by now is gone from every moment.
 KNOWN = """(({0}::timestamptz IS NULL AND m.known_to IS NULL)
-        OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})))"""
+        OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})
+            AND NOT EXISTS (SELECT FROM memories AS latest WHERE latest.bank_id = $1 AND latest.memory_id = m.memory_id
+                AND latest.known_to IS NULL AND latest.status IN ('deleted', 'pending_review'))))"""
 
 # $1 bank, $2 … $19 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
 SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL OR m.expires_at > $3)
