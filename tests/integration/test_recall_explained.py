@@ -1,10 +1,11 @@
 """Every recall can be explained, replayed and asked again, and its hits are counted."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory, Receipt, Turn
+from hindsight_memory import Filter, Hindsight, HindsightError, Hit, NewKey, NewMemory, Receipt, Turn
 
 PAUSE_S = 0.02
 
@@ -193,3 +194,32 @@ async def test_a_named_time_is_counted_from_the_moment_asked_about(client: Hinds
     hits = (await client.recall("What did the bank offer yesterday?", as_of=moment)).hits
     assert hits[0].memory.id == monday.memory_id
     assert "temporal" in {f.channel for f in hits[0].findings}
+
+
+def found_by_relation(hits: Sequence[Hit]) -> set[str]:
+    """The ids of those that a relation led to."""
+    return {h.memory.id for h in hits if "relation" in {f.channel for f in h.findings}}
+
+
+async def test_what_was_related_later_was_not_related_then(client: Hindsight):
+    await write_some(client)
+    gate = await client.write(NewMemory("gate", "The flight to Paris leaves from gate 12."))
+    bakery = await client.write(NewMemory("bakery", "Quarterly turnover of the bakery rose."))
+    answer = await client.recall("gate of the flight to Paris", top_k=100)
+    await receipt_of(client, answer.receipt_id)
+    await client.relate((gate.memory_id, bakery.memory_id), "supports")
+    both = await client.recall_as_of_then(answer.receipt_id)
+    assert bakery.memory_id not in found_by_relation(both.then)
+    assert bakery.memory_id in found_by_relation(both.now)
+
+
+async def test_relations_to_what_is_not_looked_at_crowd_out_no_other(client: Hindsight):
+    gate = await client.write(NewMemory("gate", "The flight to Paris leaves from gate 12."))
+    bakery = await client.write(NewMemory("bakery", "Quarterly turnover of the bakery rose."))
+    await client.relate((gate.memory_id, bakery.memory_id), "supports", weight=0.5)
+    foreign = [NewMemory(f"tower {n}", f"Tower {n} has {n * 13} steps.", scope="user:2") for n in range(70)]
+    for other in await client.write_batch(foreign):
+        await client.relate((other.memory_id, gate.memory_id), "supports")
+    answer = await client.recall("gate of the flight to Paris", where=Filter(scope="user:1"))
+    assert bakery.memory_id in found_by_relation(answer.hits)
+    assert {h.memory.scope for h in answer.hits} == {"agent"}

@@ -121,8 +121,6 @@ FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
     ) AS c
     WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND {KNOWN.format("$6")}"""
 
-SELECT = f"SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.memory_id = ANY ($20)"
-
 # Standing memories, weightiest and newest first.
 STANDING = f"""SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.standing <> ''
     ORDER BY m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $20"""
@@ -156,12 +154,18 @@ class Rarity:
     most: int
 
 
-# Each direction by itself, so that each uses its index; UNION drops what is found from both ends.
-RELATIONS = """SELECT from_id, type, to_id, weight FROM (
-        SELECT from_id, type, to_id, weight FROM memory_relations WHERE bank_id = $1 AND from_id = ANY ($2)
-        UNION
-        SELECT from_id, type, to_id, weight FROM memory_relations WHERE bank_id = $1 AND to_id = ANY ($2)
-    ) AS edges ORDER BY weight DESC, from_id, type, to_id LIMIT $3"""
+# Each direction by itself, so that each uses its index. Only relations whose other end is selected count against the limit,
+# and of those only what had been stated by the moment of record time.
+RELATIONS = f"""SELECT edges.near_id, edges.memory_id, edges.weight FROM (
+        SELECT r.from_id AS near_id, r.to_id AS memory_id, r.type, r.weight
+        FROM memory_relations AS r
+        WHERE r.bank_id = $1 AND r.from_id = ANY ($20) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
+        UNION ALL
+        SELECT r.to_id AS near_id, r.from_id AS memory_id, r.type, r.weight
+        FROM memory_relations AS r
+        WHERE r.bank_id = $1 AND r.to_id = ANY ($20) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
+    ) AS edges JOIN memories AS m ON m.memory_id = edges.memory_id AND {SELECTED}
+    ORDER BY edges.weight DESC, edges.near_id, edges.type, edges.memory_id LIMIT $21"""
 
 RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.scope AS other_scope
     FROM (
@@ -286,11 +290,6 @@ class Reader:
         )
         return [Found(row["memory_id"], row["score"]) for row in rows]
 
-    async def select(self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID]) -> set[UUID]:
-        """Which of some memories are selected."""
-        rows = await self._connection.fetch(SELECT, *_selection(bank_id, selection), memory_ids)
-        return {row["memory_id"] for row in rows}
-
     async def standing(self, bank_id: int, selection: Selection, *, limit: int) -> list[UUID]:
         """Selected standing instructions and preferences, weightiest and newest first."""
         rows = await self._connection.fetch(STANDING, *_selection(bank_id, selection), limit)
@@ -315,10 +314,13 @@ class Reader:
         row = await self._connection.fetchrow(RECEIPT, bank_id, receipt_id)
         return (row["principal"], row["document"]) if row else None
 
-    async def relations(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[Relation]:
-        """Relations with either end among some memories, the strongest first, ties by from, type, to."""
-        rows = await self._connection.fetch(RELATIONS, bank_id, memory_ids, limit)
-        return [Relation(**row) for row in rows]
+    async def related(
+        self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID], *, limit: int
+    ) -> list[tuple[UUID, UUID, float]]:
+        """The strongest relations between some memories and selected ones, in either direction: (one of them, the selected
+        one, weight)."""
+        rows = await self._connection.fetch(RELATIONS, *_selection(bank_id, selection), memory_ids, limit)
+        return [(row["near_id"], row["memory_id"], row["weight"]) for row in rows]
 
     async def relations_of(self, bank_id: int, memory_id: UUID, *, after: Relation | None, limit: int) -> list[RelationSeen]:
         """Relations of one memory in both directions, by from, type, to, after one of them. What is deleted or waits for

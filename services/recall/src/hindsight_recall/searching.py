@@ -136,13 +136,10 @@ class MemorySearch:
             gained |= {found.memory_id: {"hop": found.score} for found in hops if found.memory_id != origin.memory_id}
         similarities = dict(best)
         related: dict[UUID, float] = {}
-        for relation in await reader.relations(ask.bank_id, list(similarities), limit=RELATIONS):
-            for start, end in ((relation.from_id, relation.to_id), (relation.to_id, relation.from_id)):
-                if start in similarities:
-                    related[end] = max(related.get(end, 0.0), relation.weight * similarities[start])
-        allowed = await reader.select(ask.bank_id, ask.selection, list(related)) if related else set()
-        for end in allowed:
-            gained.setdefault(end, {})["relation"] = related[end]
+        for near, end, weight in await reader.related(ask.bank_id, ask.selection, list(similarities), limit=RELATIONS):
+            related[end] = max(related.get(end, 0.0), weight * similarities[near])
+        for end, strength in related.items():
+            gained.setdefault(end, {})["relation"] = strength
         found = [Found(i, max(g.values())) for i, g in gained.items()]
         self._runs["relation"] = sorted(found, key=lambda f: (-f.score, str(f.memory_id)))
         return gained
