@@ -121,16 +121,24 @@ async def test_a_receipt_is_for_the_key_that_asked_and_for_admins(services, clie
                 assert (refusal.value.code, refusal.value.reason) == ("NOT_FOUND", "NOT_FOUND")
 
 
-async def test_an_admin_of_one_scope_sees_no_other_scope_in_an_answer_as_of_then(services, client: Hindsight):
+async def test_an_admin_of_one_scope_reads_receipts_of_that_scope_only(services, client: Hindsight):
     await client.write(NewMemory("seat", "A window seat, says one.", scope="user:1"))
     await client.write(NewMemory("seat", "A window seat, says two.", scope="user:2"))
-    answer = await client.recall("window seat")
-    await receipt_of(client, answer.receipt_id)
+    asked = {scope: await client.recall("window seat", where=Filter(scope=scope)) for scope in ("", "agent", "user:1", "user:2")}
+    for answer in asked.values():
+        await receipt_of(client, answer.receipt_id)
     async with await services.connect(
         NewKey(tenant="acme", default_agent_id="ada", rights=["read", "admin"], scopes=["user:1"])
     ) as one:
-        both = await one.recall_as_of_then(answer.receipt_id)
-    assert {h.memory.scope for h in (*both.then, *both.now)} == {"user:1"}
+        for scope in ("agent", "user:1"):
+            assert (await one.receipt(asked[scope].receipt_id)).query == "window seat"
+        both = await one.recall_as_of_then(asked["user:1"].receipt_id)
+        assert [h.memory.scope for h in (*both.then, *both.now)] == ["user:1"] * 2
+        for scope in ("", "user:2"):
+            for call in (one.receipt, one.replay, one.recall_as_of_then):
+                with pytest.raises(HindsightError) as refusal:
+                    await call(asked[scope].receipt_id)
+                assert refusal.value.code == "NOT_FOUND"
 
 
 async def test_hits_are_counted_once_each_and_make_a_memory_fresh(client: Hindsight):
