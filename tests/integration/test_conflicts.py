@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hindsight.v1 import recall_pb2
 from hindsight_memory import Conflict, Hindsight, HindsightError, Memory, NewKey, NewMemory, Source
 
 GOLDEN = Path(__file__).parents[2] / "bench" / "sets" / "golden_recall.yaml"
@@ -326,6 +327,24 @@ async def test_relations_come_in_pages(client: Hindsight, monkeypatch: pytest.Mo
         await client.relate((hub, spoke) if n % 2 else (spoke, hub), "a:b")
     monkeypatch.setattr("hindsight_recall.servicer.PAGE", 2)
     assert len([r async for r in client.list_relations(hub)]) == 5
+
+
+async def test_pages_of_relations_tell_nothing_of_other_scopes(services, client: Hindsight):
+    hub = (await client.write(NewMemory("hub", "The hub."))).memory_id
+    written = await client.write_batch([NewMemory(f"k{n}", f"Item {n}.", scope=f"user:{n % 2}") for n in range(12)])
+    for spoke in written:
+        await client.relate((spoke.memory_id, hub), "follows")
+    seen: list[recall_pb2.ListRelationsResponse] = []
+    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada", scopes=["user:1"])) as user:
+        token = ""
+        while not seen or token:
+            request = recall_pb2.ListRelationsRequest(memory_id=hub, page_size=2, page_token=token)
+            seen.append(await user._call(user._recall.ListRelations, request))
+            token = seen[-1].next_page_token
+    assert [len(page.relations) for page in seen] == [2, 2, 2]
+    own = {r.memory_id for n, r in enumerate(written) if n % 2}
+    assert {r.from_id for page in seen for r in page.relations} == own
+    assert {page.next_page_token.split(":")[0] for page in seen[:-1]} < own
 
 
 async def test_many_who_relate_and_delete_at_once_leave_no_loose_end(client: Hindsight):

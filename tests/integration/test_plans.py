@@ -47,7 +47,7 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "relations": (reader.RELATIONS, (*SELECTION, [UUID(int=0)], 20), "recall", {"memory_relations_back"}),
     "relations of one": (
         reader.RELATIONS_OF,
-        (1, UUID(int=0), UUID(int=0), "", UUID(int=0), 20),
+        (1, UUID(int=0), UUID(int=0), "", UUID(int=0), ["agent"], [], 20),
         "recall",
         {"memory_relations_back"},
     ),

@@ -167,7 +167,8 @@ RELATIONS = f"""SELECT edges.near_id, edges.memory_id, edges.weight FROM (
     ) AS edges JOIN memories AS m ON m.memory_id = edges.memory_id AND {SELECTED}
     ORDER BY edges.weight DESC, edges.near_id, edges.type, edges.memory_id LIMIT $21"""
 
-RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.scope AS other_scope
+# $6 the exact scopes that are seen and $7 the beginnings of others; both NULL: all.
+RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at
     FROM (
         SELECT from_id, type, to_id, weight, created_at, to_id AS other_id FROM memory_relations
         WHERE bank_id = $1 AND from_id = $2
@@ -176,7 +177,9 @@ RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.s
         WHERE bank_id = $1 AND to_id = $2
     ) AS r JOIN memories AS m ON m.bank_id = $1 AND m.memory_id = r.other_id AND m.known_to IS NULL
         AND m.status NOT IN ('deleted', 'pending_review')
-    WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) ORDER BY r.from_id, r.type, r.to_id LIMIT $6"""
+    WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) AND ($6::text[] IS NULL OR m.scope = ANY ($6)
+        OR EXISTS (SELECT 1 FROM unnest($7::text[]) AS p(beginning) WHERE starts_with(m.scope, p.beginning)))
+    ORDER BY r.from_id, r.type, r.to_id LIMIT $8"""
 
 # $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all.
 CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id,
@@ -239,6 +242,13 @@ def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:
         s.begun_by,
         s.known_at,
     )
+
+
+def _told_apart(scopes: Sequence[str] | None) -> tuple[list[str] | None, list[str] | None]:
+    """Scopes as exact ones and beginnings of others; None: all."""
+    if scopes is None:
+        return None, None
+    return [s for s in scopes if not s.endswith("*")], [s[:-1] for s in scopes if s.endswith("*")]
 
 
 class Reader:
@@ -322,21 +332,18 @@ class Reader:
         rows = await self._connection.fetch(RELATIONS, *_selection(bank_id, selection), memory_ids, limit)
         return [(row["near_id"], row["memory_id"], row["weight"]) for row in rows]
 
-    async def relations_of(self, bank_id: int, memory_id: UUID, *, after: Relation | None, limit: int) -> list[RelationSeen]:
-        """Relations of one memory in both directions, by from, type, to, after one of them. What is deleted or waits for
-        review is no other end."""
+    async def relations_of(
+        self, bank_id: int, memory_id: UUID, scopes: Sequence[str] | None, *, after: Relation | None, limit: int
+    ) -> list[RelationSeen]:
+        """Relations of one memory in both directions to memories of some scopes (a trailing "*" is a prefix; None: all), by
+        from, type, to, after one of them. What is deleted or waits for review is no other end."""
         start = (after.from_id, after.type, after.to_id) if after else (MIN_ID, "", MIN_ID)
-        rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, limit)
-        return [
-            RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"], r["other_scope"])
-            for r in rows
-        ]
+        rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, *_told_apart(scopes), limit)
+        return [RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"]) for r in rows]
 
     async def conflicts(self, bank_id: int, scopes: Sequence[str] | None, *, before: UUID | None, limit: int) -> list[Conflict]:
         """Conflict records of some scopes (a trailing "*" is a prefix; None: all), newest first, before an id."""
-        exact = None if scopes is None else [s for s in scopes if not s.endswith("*")]
-        prefixes = None if scopes is None else [s[:-1] for s in scopes if s.endswith("*")]
-        rows = await self._connection.fetch(CONFLICTS, bank_id, exact, prefixes, before, limit)
+        rows = await self._connection.fetch(CONFLICTS, bank_id, *_told_apart(scopes), before, limit)
         return [Conflict(**row) for row in rows]
 
     async def features(
