@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+import asyncpg
 import pytest
 from hindsight_memory import Filter, Hindsight, HindsightError, Hit, NewKey, NewMemory, Receipt, Turn
 
@@ -231,3 +232,26 @@ async def test_relations_to_what_is_not_looked_at_crowd_out_no_other(client: Hin
     answer = await client.recall("gate of the flight to Paris", where=Filter(scope="user:1"))
     assert bakery.memory_id in found_by_relation(answer.hits)
     assert {h.memory.scope for h in answer.hits} == {"agent"}
+
+
+@pytest.mark.parametrize(
+    ("table", "missing"),
+    [("embeddings", {"content", "trigger"}), ("turn_embeddings", {"episodic"}), ("memory_relations", {"relation"})],
+)
+async def test_what_the_database_is_slow_with_is_left_out_at_a_deadline(
+    services, client: Hindsight, table: str, missing: set[str]
+):
+    await write_some(client)
+    await client.observe("s1", [Turn("user", "When does my flight to Lisbon leave?"), Turn("assistant", "At nine.")])
+    owner = await asyncpg.connect(services.database.owner)
+    try:
+        async with owner.transaction():
+            await owner.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            asking = asyncio.create_task(client.recall("flight to Lisbon", deadline_ms=2000, include_turns=True))
+            await asyncio.wait({asking}, timeout=1.7)  # until the stage has been given up
+        answer = await asking
+    finally:
+        await owner.close()
+    assert answer.hits
+    assert answer.is_partial
+    assert missing <= set(answer.missing_channels)

@@ -82,18 +82,22 @@ class MemorySearch:
         gauge = Gauge(scale, ask.plan.wanted, self._statistics, ask.plan.periods, ask.moment, ask.plan.reference)
         if by_meaning_alone and vector:
             gauge = Gauge(scale, ask.plan.wanted, None, (), ask.moment)
-        async with reading(ask.pool, ask.tenant_id) as reader:
-            if vector:
+        # A statement that is given up for the deadline fails its transaction, so nothing essential follows in the same one.
+        if vector:
+            async with reading(ask.pool, ask.tenant_id) as reader:
                 for channel in VECTOR_CHANNELS:
                     search = partial(self._nearest, reader, channel, vector)
                     self._runs[channel] = await self.stages.within(NEAREST, [channel], search, [])
+        async with reading(ask.pool, ask.tenant_id) as reader:
             features = await self._features(reader, vector, {f.memory_id for run in self._runs.values() for f in run})
             if by_meaning_alone:
                 return self._chain(gauge.measure(features, self._runs, {}))
             first = order(gauge.measure(features, self._runs, {}), ask.weights)
             best = [(UUID(p.measured.id), p.similarity) for p in first[:FOLLOWED]]
             extra = await self.stages.within(FOLLOW, ["relation"], lambda: self._follow(reader, best), {}) if best else {}
-            features += await self._features(reader, vector, extra.keys() - self.kept.keys())
+        if added := extra.keys() - self.kept.keys():
+            async with reading(ask.pool, ask.tenant_id) as reader:
+                features += await self._features(reader, vector, added)
         return self._chain(gauge.measure(features, self._runs, extra))
 
     async def _lexical(self, reader: Reader) -> tuple[list[Found], WordStatistics | None]:
