@@ -255,3 +255,13 @@ async def test_what_the_database_is_slow_with_is_left_out_at_a_deadline(
     assert answer.hits
     assert answer.is_partial
     assert missing <= set(answer.missing_channels)
+
+
+async def test_an_older_statement_stands_behind_the_one_that_took_its_place_and_no_other_of_its_key(client: Hindsight):
+    spring = datetime(2024, 3, 1, tzinfo=UTC)
+    values = ["Ada lives in Turin.", "Ada lives in Lisbon.", "The cellar door squeaks."]
+    since = [spring, spring + timedelta(days=30), spring + timedelta(days=60)]
+    for value, moment in zip(values, since, strict=True):
+        await client.write(NewMemory("ada", value, valid_from=moment))
+    hits = (await client.recall("Did Ada live in Turin before?")).hits
+    assert [(h.memory.value, h.reason) for h in hits] == [(values[1], "topic"), (values[0], "history"), (values[2], "topic")]

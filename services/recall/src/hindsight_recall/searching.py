@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 from hindsight_store.reader import Rarity, Reader, reading, search_text
-from hindsight_store.records import Features, Found, Kept, Selection, Vector, WordStatistics
+from hindsight_store.records import Features, Found, Kept, Memory, Selection, Vector, WordStatistics
 from hindsight_store.words import names
 
 from hindsight_recall.plan import Plan
@@ -149,17 +149,19 @@ class MemorySearch:
         return gained
 
     def _chain(self, measured: Sequence[Measured]) -> list[Measured]:
-        """The same, superseded statements behind the newest one of their scope and key."""
-        newest: dict[tuple[str, str], Kept] = {}
-        for kept in self.kept.values():
-            place = (kept.memory.scope, kept.memory.key)
-            if kept.memory.status == "active" and (
-                place not in newest or kept.memory.valid_from > newest[place].memory.valid_from
-            ):
-                newest[place] = kept
+        """The same, superseded statements behind the one that holds in their place."""
+        began: dict[tuple[str, str, datetime | None], Memory] = {
+            (k.memory.scope, k.memory.key, k.memory.valid_from): k.memory for k in self.kept.values()
+        }
+
+        def successor(memory: Memory | None) -> Memory | None:
+            while memory is not None and memory.status == "superseded":
+                memory = began.get((memory.scope, memory.key, memory.valid_to))  # which is later
+            return memory
+
         behind = {
-            str(i): str(newest[place].memory.memory_id)
+            str(i): str(last.memory_id)
             for i, kept in self.kept.items()
-            if kept.memory.status == "superseded" and (place := (kept.memory.scope, kept.memory.key)) in newest
+            if kept.memory.status == "superseded" and (last := successor(kept.memory)) is not None
         }
         return [replace(m, behind=behind[m.id]) if m.id in behind else m for m in measured]
