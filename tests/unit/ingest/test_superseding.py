@@ -77,3 +77,9 @@ def test_in_a_batch_of_one_key_a_candidate_is_compared_with_the_nearest_only(mon
         written.put(replace(candidate(days=n), value=f"crate {n}"), vector, (), status="active")
     assert len(compared) <= 256 * NEIGHBOURS
     assert compared[-NEIGHBOURS:] == [f"crate {n}" for n in range(254, 254 - NEIGHBOURS, -1)]
+
+
+def test_a_statement_that_holds_since_the_last_moment_there_is_has_no_time_to_end_in():
+    older = replace(OLDER, valid_from=datetime.max.replace(tzinfo=UTC))
+    surer = replace(candidate("user", 0.9), valid_from=older.valid_from)
+    assert settle(surer, [older]).kept == older
