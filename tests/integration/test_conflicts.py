@@ -151,6 +151,13 @@ async def test_surer_since_the_same_time_leaves_the_older_no_time_at_all(client:
     assert (status, (until or since) - since) == ("superseded", datetime.resolution)
 
 
+async def test_at_the_last_moment_there_is_a_surer_contradiction_is_refused_without_an_error(client: Hindsight):
+    last = datetime.max.replace(tzinfo=UTC)
+    older = await client.write(NewMemory("home city", "Ada lives in Turin.", valid_from=last, confidence=0.8))
+    surer = await client.write(NewMemory("home city", "Ada lives in Lisbon.", valid_from=last, confidence=0.9))
+    assert (surer.outcome, surer.memory_id) == ("conflict", older.memory_id)
+
+
 async def test_a_passing_statement_ends_nothing(client: Hindsight):
     await client.write(TURIN)
     visit = replace(TURIN, value="Ada lives in Rome.", valid_from=day(2), valid_to=day(3))
