@@ -265,3 +265,16 @@ async def test_an_older_statement_stands_behind_the_one_that_took_its_place_and_
         await client.write(NewMemory("ada", value, valid_from=moment))
     hits = (await client.recall("Did Ada live in Turin before?")).hits
     assert [(h.memory.value, h.reason) for h in hits] == [(values[1], "topic"), (values[0], "history"), (values[2], "topic")]
+
+
+async def test_what_was_hit_later_had_not_been_hit_then(client: Hindsight):
+    long_ago = datetime(2024, 3, 1, tzinfo=UTC)
+    for n in range(3):
+        await client.write(NewMemory(f"gate {n}", f"The flight to city {n} leaves from gate {n}.", valid_from=long_ago))
+    answer = await client.recall("flight to city 2 and its gate")
+    await receipt_of(client, answer.receipt_id)
+    for _ in range(3):
+        await receipt_of(client, (await client.recall("gate 1")).receipt_id)
+    both = await client.recall_as_of_then(answer.receipt_id)
+    assert [(h.memory.id, h.final_score) for h in both.then] == [(h.memory.id, h.final_score) for h in answer.hits]
+    assert [h.final_score for h in both.now] > [h.final_score for h in both.then]

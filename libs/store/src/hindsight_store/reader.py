@@ -106,8 +106,12 @@ NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $22) AS score
     WHERE e.bank_id = $1 AND e.generation = $20 AND e.channel = $21 AND {SELECTED}
     ORDER BY (e.embedding <#> $22) + 0, e.memory_id LIMIT $23"""
 
-# Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids.
-FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
+# Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids. Of a moment of
+# record time, only the hits before it count.
+FEATURES = f"""SELECT {COLUMNS},
+        CASE WHEN $6::timestamptz IS NULL THEN coalesce(u.hit_count, 0) ELSE past.hit_count END AS hit_count,
+        CASE WHEN $6::timestamptz IS NULL THEN u.last_hit_at ELSE past.last_hit_at END AS last_hit_at,
+        coalesce(u.utility, 1) AS utility, m.word_count, c.lexemes, c.counts,
         -(content.embedding <#> $4) AS content_cosine, -(triggers.embedding <#> $4) AS trigger_cosine
     FROM memories AS m
     LEFT JOIN memory_use AS u ON u.bank_id = $1 AND u.memory_id = ANY ($2) AND u.memory_id = m.memory_id
@@ -119,6 +123,10 @@ FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
         SELECT array_agg(t.lexeme) AS lexemes, array_agg(cardinality(t.positions)) AS counts
         FROM unnest(m.words) AS t(lexeme, positions, weights) WHERE t.lexeme = ANY ($5)
     ) AS c
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS hit_count, max(h.at) AS last_hit_at FROM memory_hits AS h
+        WHERE $6::timestamptz IS NOT NULL AND h.bank_id = $1 AND h.memory_id = m.memory_id AND h.at < $6
+    ) AS past
     WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND {KNOWN.format("$6")}"""
 
 # Standing memories, weightiest and newest first.
