@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hindsight.v1 import recall_pb2
 from hindsight_memory import Conflict, Hindsight, HindsightError, Memory, NewKey, NewMemory, Source
 
 GOLDEN = Path(__file__).parents[2] / "bench" / "sets" / "golden_recall.yaml"
@@ -148,6 +149,13 @@ async def test_surer_since_the_same_time_leaves_the_older_no_time_at_all(client:
     assert newer.superseded_ids == (older.memory_id,)
     ((status, since, until),) = await spans(client, [older.memory_id])
     assert (status, (until or since) - since) == ("superseded", datetime.resolution)
+
+
+async def test_at_the_last_moment_there_is_a_surer_contradiction_is_refused_without_an_error(client: Hindsight):
+    last = datetime.max.replace(tzinfo=UTC)
+    older = await client.write(NewMemory("home city", "Ada lives in Turin.", valid_from=last, confidence=0.8))
+    surer = await client.write(NewMemory("home city", "Ada lives in Lisbon.", valid_from=last, confidence=0.9))
+    assert (surer.outcome, surer.memory_id) == ("conflict", older.memory_id)
 
 
 async def test_a_passing_statement_ends_nothing(client: Hindsight):
@@ -326,6 +334,24 @@ async def test_relations_come_in_pages(client: Hindsight, monkeypatch: pytest.Mo
         await client.relate((hub, spoke) if n % 2 else (spoke, hub), "a:b")
     monkeypatch.setattr("hindsight_recall.servicer.PAGE", 2)
     assert len([r async for r in client.list_relations(hub)]) == 5
+
+
+async def test_pages_of_relations_tell_nothing_of_other_scopes(services, client: Hindsight):
+    hub = (await client.write(NewMemory("hub", "The hub."))).memory_id
+    written = await client.write_batch([NewMemory(f"k{n}", f"Item {n}.", scope=f"user:{n % 2}") for n in range(12)])
+    for spoke in written:
+        await client.relate((spoke.memory_id, hub), "follows")
+    seen: list[recall_pb2.ListRelationsResponse] = []
+    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada", scopes=["user:1"])) as user:
+        token = ""
+        while not seen or token:
+            request = recall_pb2.ListRelationsRequest(memory_id=hub, page_size=2, page_token=token)
+            seen.append(await user._call(user._recall.ListRelations, request))
+            token = seen[-1].next_page_token
+    assert [len(page.relations) for page in seen] == [2, 2, 2]
+    own = {r.memory_id for n, r in enumerate(written) if n % 2}
+    assert {r.from_id for page in seen for r in page.relations} == own
+    assert {page.next_page_token.split(":")[0] for page in seen[:-1]} < own
 
 
 async def test_many_who_relate_and_delete_at_once_leave_no_loose_end(client: Hindsight):

@@ -37,7 +37,6 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "standing": (reader.STANDING, (*SELECTION, 32), "recall", {"memories_standing"}),
     "time": (reader.WITHIN, (*SELECTION, NOW, NOW + timedelta(days=1), 30), "recall", {"memories_by_time"}),
     "hop": (reader.HOP, (*SELECTION, WANTED[0], WANTED[1], WANTED[2], 3, 20, 10), "recall", {"memories_by_word"}),
-    "select": (reader.SELECT, (*SELECTION, [UUID(int=0)]), "recall", {"memories_current"}),
     "receipt": (reader.RECEIPT, (1, UUID(int=0)), "recall", {"receipts_pkey"}),
     "tags": (
         reader.PAGE_NEWEST,
@@ -45,10 +44,10 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
         "recall",
         {"memories_by_tag"},
     ),
-    "relations": (reader.RELATIONS, (1, [UUID(int=0)], 20), "recall", {"memory_relations_back"}),
+    "relations": (reader.RELATIONS, (*SELECTION, [UUID(int=0)], 20), "recall", {"memory_relations_back"}),
     "relations of one": (
         reader.RELATIONS_OF,
-        (1, UUID(int=0), UUID(int=0), "", UUID(int=0), 20),
+        (1, UUID(int=0), UUID(int=0), "", UUID(int=0), ["agent"], [], 20),
         "recall",
         {"memory_relations_back"},
     ),

@@ -1,10 +1,12 @@
 """Every recall can be explained, replayed and asked again, and its hits are counted."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+import asyncpg
 import pytest
-from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory, Receipt, Turn
+from hindsight_memory import Filter, Hindsight, HindsightError, Hit, NewKey, NewMemory, Receipt, Turn
 from hindsight_store.pool import open_pool
 from hindsight_store.receipts import remove_old
 
@@ -72,20 +74,38 @@ async def test_a_replay_is_identical(client: Hindsight, query: str):
 
 async def test_a_recall_as_of_then_shows_what_has_changed_since(client: Hindsight):
     first = await client.write(NewMemory("gate", "The flight to Lisbon leaves from gate 12."))
-    gone = await client.write(NewMemory("bus", "The bus to the flight leaves from platform 4."))
+    moved = await client.write(NewMemory("bus", "The bus to the flight leaves from platform 4."))
+    gone = await client.write(NewMemory("train", "The train to the flight leaves from platform 9."))
     answer = await client.recall("Where does the flight to Lisbon leave from?")
     receipt = await receipt_of(client, answer.receipt_id)
     await client.forget(memory_id=gone.memory_id)
     await client.update(first.memory_id, {"value": "The flight to Lisbon leaves from gate 40."})
+    await client.update(moved.memory_id, {"key": "coach", "value": "Nobody knows where the coach stops."})
     new = await client.write(NewMemory("lounge", "The lounge for the flight to Lisbon is beside gate 40."))
     both = await client.recall_as_of_then(answer.receipt_id)
-    assert [c.memory_id for c in receipt.hits] == [first.memory_id, gone.memory_id]
-    assert [h.memory.id for h in both.then] == [first.memory_id]
-    assert both.then[0].memory.value == "The flight to Lisbon leaves from gate 12."
-    assert {h.memory.id for h in both.now} == {first.memory_id, new.memory_id}
+    assert {c.memory_id for c in receipt.hits} == {first.memory_id, moved.memory_id, gone.memory_id}
+    assert {h.memory.id: h.memory.value for h in both.then} == {
+        first.memory_id: "The flight to Lisbon leaves from gate 12.",
+        moved.memory_id: "The bus to the flight leaves from platform 4.",
+    }
+    assert {h.memory.id for h in both.now} == {first.memory_id, moved.memory_id, new.memory_id}
     changes = {d.memory_id: (d.rank_then, d.rank_now) for d in both.differences}
-    assert changes[gone.memory_id] == (2, 0)
     assert changes[new.memory_id][0] == 0 < changes[new.memory_id][1]
+
+
+async def test_what_is_deleted_is_gone_from_every_moment(client: Hindsight):
+    written = await client.write(NewMemory("bus", "The bus leaves from platform 4."))
+    answer = await client.recall("bus platform")
+    await receipt_of(client, answer.receipt_id)
+    then = datetime.now(UTC)
+    await client.forget(memory_id=written.memory_id)
+    for mode in ("hybrid", "semantic", "tag"):
+        for as_of in (None, then):
+            assert (await client.recall("bus platform before", mode=mode, known_at=then, as_of=as_of)).hits == ()
+    both = await client.recall_as_of_then(answer.receipt_id)
+    assert (both.then, both.now) == ((), ())
+    await client.restore(written.memory_id, 1)
+    assert [h.memory.id for h in (await client.recall("bus platform", known_at=then)).hits] == [written.memory_id]
 
 
 async def test_a_receipt_is_for_the_key_that_asked_and_for_admins(services, client: Hindsight):
@@ -104,16 +124,24 @@ async def test_a_receipt_is_for_the_key_that_asked_and_for_admins(services, clie
                 assert (refusal.value.code, refusal.value.reason) == ("NOT_FOUND", "NOT_FOUND")
 
 
-async def test_an_admin_of_one_scope_sees_no_other_scope_in_an_answer_as_of_then(services, client: Hindsight):
+async def test_an_admin_of_one_scope_reads_receipts_of_that_scope_only(services, client: Hindsight):
     await client.write(NewMemory("seat", "A window seat, says one.", scope="user:1"))
     await client.write(NewMemory("seat", "A window seat, says two.", scope="user:2"))
-    answer = await client.recall("window seat")
-    await receipt_of(client, answer.receipt_id)
+    asked = {scope: await client.recall("window seat", where=Filter(scope=scope)) for scope in ("", "agent", "user:1", "user:2")}
+    for answer in asked.values():
+        await receipt_of(client, answer.receipt_id)
     async with await services.connect(
         NewKey(tenant="acme", default_agent_id="ada", rights=["read", "admin"], scopes=["user:1"])
     ) as one:
-        both = await one.recall_as_of_then(answer.receipt_id)
-    assert {h.memory.scope for h in (*both.then, *both.now)} == {"user:1"}
+        for scope in ("agent", "user:1"):
+            assert (await one.receipt(asked[scope].receipt_id)).query == "window seat"
+        both = await one.recall_as_of_then(asked["user:1"].receipt_id)
+        assert [h.memory.scope for h in (*both.then, *both.now)] == ["user:1"] * 2
+        for scope in ("", "user:2"):
+            for call in (one.receipt, one.replay, one.recall_as_of_then):
+                with pytest.raises(HindsightError) as refusal:
+                    await call(asked[scope].receipt_id)
+                assert refusal.value.code == "NOT_FOUND"
 
 
 async def test_hits_are_counted_once_each_and_make_a_memory_fresh(client: Hindsight):
@@ -201,3 +229,78 @@ async def test_a_named_time_is_counted_from_the_moment_asked_about(client: Hinds
     hits = (await client.recall("What did the bank offer yesterday?", as_of=moment)).hits
     assert hits[0].memory.id == monday.memory_id
     assert "temporal" in {f.channel for f in hits[0].findings}
+
+
+def found_by_relation(hits: Sequence[Hit]) -> set[str]:
+    """The ids of those that a relation led to."""
+    return {h.memory.id for h in hits if "relation" in {f.channel for f in h.findings}}
+
+
+async def test_what_was_related_later_was_not_related_then(client: Hindsight):
+    await write_some(client)
+    gate = await client.write(NewMemory("gate", "The flight to Paris leaves from gate 12."))
+    bakery = await client.write(NewMemory("bakery", "Quarterly turnover of the bakery rose."))
+    answer = await client.recall("gate of the flight to Paris", top_k=100)
+    await receipt_of(client, answer.receipt_id)
+    await client.relate((gate.memory_id, bakery.memory_id), "supports")
+    both = await client.recall_as_of_then(answer.receipt_id)
+    assert bakery.memory_id not in found_by_relation(both.then)
+    assert bakery.memory_id in found_by_relation(both.now)
+
+
+async def test_relations_to_what_is_not_looked_at_crowd_out_no_other(client: Hindsight):
+    gate = await client.write(NewMemory("gate", "The flight to Paris leaves from gate 12."))
+    bakery = await client.write(NewMemory("bakery", "Quarterly turnover of the bakery rose."))
+    await client.relate((gate.memory_id, bakery.memory_id), "supports", weight=0.5)
+    foreign = [NewMemory(f"tower {n}", f"Tower {n} has {n * 13} steps.", scope="user:2") for n in range(70)]
+    for other in await client.write_batch(foreign):
+        await client.relate((other.memory_id, gate.memory_id), "supports")
+    answer = await client.recall("gate of the flight to Paris", where=Filter(scope="user:1"))
+    assert bakery.memory_id in found_by_relation(answer.hits)
+    assert {h.memory.scope for h in answer.hits} == {"agent"}
+
+
+@pytest.mark.parametrize(
+    ("table", "missing"),
+    [("embeddings", {"content", "trigger"}), ("turn_embeddings", {"episodic"}), ("memory_relations", {"relation"})],
+)
+async def test_what_the_database_is_slow_with_is_left_out_at_a_deadline(
+    services, client: Hindsight, table: str, missing: set[str]
+):
+    await write_some(client)
+    await client.observe("s1", [Turn("user", "When does my flight to Lisbon leave?"), Turn("assistant", "At nine.")])
+    owner = await asyncpg.connect(services.database.owner)
+    try:
+        async with owner.transaction():
+            await owner.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            asking = asyncio.create_task(client.recall("flight to Lisbon", deadline_ms=2000, include_turns=True))
+            await asyncio.wait({asking}, timeout=1.7)  # until the stage has been given up
+        answer = await asking
+    finally:
+        await owner.close()
+    assert answer.hits
+    assert answer.is_partial
+    assert missing <= set(answer.missing_channels)
+
+
+async def test_an_older_statement_stands_behind_the_one_that_took_its_place_and_no_other_of_its_key(client: Hindsight):
+    spring = datetime(2024, 3, 1, tzinfo=UTC)
+    values = ["Ada lives in Turin.", "Ada lives in Lisbon.", "The cellar door squeaks."]
+    since = [spring, spring + timedelta(days=30), spring + timedelta(days=60)]
+    for value, moment in zip(values, since, strict=True):
+        await client.write(NewMemory("ada", value, valid_from=moment))
+    hits = (await client.recall("Did Ada live in Turin before?")).hits
+    assert [(h.memory.value, h.reason) for h in hits] == [(values[1], "topic"), (values[0], "history"), (values[2], "topic")]
+
+
+async def test_what_was_hit_later_had_not_been_hit_then(client: Hindsight):
+    long_ago = datetime(2024, 3, 1, tzinfo=UTC)
+    for n in range(3):
+        await client.write(NewMemory(f"gate {n}", f"The flight to city {n} leaves from gate {n}.", valid_from=long_ago))
+    answer = await client.recall("flight to city 2 and its gate")
+    await receipt_of(client, answer.receipt_id)
+    for _ in range(3):
+        await receipt_of(client, (await client.recall("gate 1")).receipt_id)
+    both = await client.recall_as_of_then(answer.receipt_id)
+    assert [(h.memory.id, h.final_score) for h in both.then] == [(h.memory.id, h.final_score) for h in answer.hits]
+    assert [h.final_score for h in both.now] > [h.final_score for h in both.then]

@@ -3,10 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
+from hindsight_ingest import versions
 from hindsight_ingest.candidate import CEILINGS, Candidate
 from hindsight_ingest.superseding import MOMENT, Settlement, end, holds_at, settle
-from hindsight_ingest.versions import new_memory
+from hindsight_ingest.versions import NEIGHBOURS, Versions, new_memory
+from hindsight_store.records import Embedded
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -62,3 +65,21 @@ def test_an_ended_statement_is_superseded_once_the_time_has_come_and_always_held
     ended = end(OLDER, NOW, NOW + DAY)
     assert ended.valid_to == NOW + MOMENT
     assert (holds_at(ended, NOW), holds_at(ended, NOW + MOMENT), holds_at(OLDER, NOW - MOMENT)) == (True, False, False)
+
+
+def test_in_a_batch_of_one_key_a_candidate_is_compared_with_the_nearest_only(monkeypatch: pytest.MonkeyPatch):
+    compared: list[str] = []
+    monkeypatch.setattr(versions, "contradicts", lambda newer, older: compared.append(older.value) or "")
+    written = Versions({}, "p", NOW, least_cosine=0.5)
+    for n in range(256):
+        angle = np.float32(n / 256)
+        vector = Embedded(np.array([np.cos(angle), np.sin(angle)], np.float32), None)
+        written.put(replace(candidate(days=n), value=f"crate {n}"), vector, (), status="active")
+    assert len(compared) <= 256 * NEIGHBOURS
+    assert compared[-NEIGHBOURS:] == [f"crate {n}" for n in range(254, 254 - NEIGHBOURS, -1)]
+
+
+def test_a_statement_that_holds_since_the_last_moment_there_is_has_no_time_to_end_in():
+    older = replace(OLDER, valid_from=datetime.max.replace(tzinfo=UTC))
+    surer = replace(candidate("user", 0.9), valid_from=older.valid_from)
+    assert settle(surer, [older]).kept == older

@@ -77,3 +77,33 @@ def test_distance_is_zero_inside_and_counted_in_days_outside():
     period = Period(NOW, NOW + timedelta(days=2))
     moments = (NOW - timedelta(days=3), NOW, NOW + timedelta(days=1), NOW + timedelta(days=4))
     assert [period.distance_days(m) for m in moments] == [3, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("两三天前说了什么", span("2026-11-27", "2026-11-29")),
+        ("三四个月前的账单", span("2026-07-01", "2026-09-01")),
+        ("二三十天前", span("2026-10-31", "2026-11-11")),
+        ("十一二年前", span("2014-01-01", "2016-01-01")),
+        ("最近两三天", span("2026-11-27", "2026-12-01")),
+        ("上周天气怎么样", span("2026-11-23", "2026-11-30")),
+        ("下周日程有哪些", span("2026-12-07", "2026-12-14")),
+        ("下周日有哪些安排", span("2026-12-13", "2026-12-14")),
+    ],
+)
+def test_a_number_left_open_is_the_span_from_the_least_to_the_most_and_the_day_is_part_of_no_other_word(text, expected):
+    assert days(text) == [expected]
+
+
+@pytest.mark.parametrize("text", ["十十天前", "一二三四天前", "laſt week", "thıs year", "in auguſt", "5 auguſt", "yeſterday"])
+def test_letters_that_only_look_like_a_time_cost_no_answer(text):
+    assert isinstance(days(text), list)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])
+@pytest.mark.parametrize("now", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC), NOW])
+def test_the_ends_of_the_calendar_cost_no_answer_in_any_zone(now, zone):
+    text = "0001年 9999年 0001-01-01 9999-12-31 in 0001 yesterday tomorrow 上周 last year next month"
+    for part in (text, *text.split(), "hello"):
+        assert all(p.since < p.until for p in find_periods(part, now, ZoneInfo(zone)))

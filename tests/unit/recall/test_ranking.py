@@ -2,6 +2,7 @@
 
 import pytest
 from hindsight_recall.ranking import Finding, Importance, Limits, Measured, Weights, rank, score, total
+from hindsight_recall.receipts import nearest_misses
 from hindsight_recall.reranking import with_relevances
 
 WEIGHTS = Weights()
@@ -110,3 +111,12 @@ def test_an_older_statement_stands_right_behind_the_newer_one():
 def test_weights_can_be_switched_off():
     both = Measured("m", {"dense": 0.8, "lexical": 0.5}, Importance(0.5))
     assert score(both, WEIGHTS.without("lexical")).similarity == pytest.approx(0.4)
+
+
+def test_what_a_near_miss_stands_behind_is_kept_with_it_so_that_a_replay_is_the_same():
+    several = [measured(f"m{n:03}", 1 - n / 100) for n in range(60)]
+    several += [measured("old", 0.9999, behind="new"), measured("new", 0.01)]
+    answer, near = rank(several, WEIGHTS, Limits(5))
+    kept = [place.measured for place in (*answer, *nearest_misses(near))]
+    assert len(kept) < 30
+    assert rank(kept, WEIGHTS, Limits(5))[0] == answer

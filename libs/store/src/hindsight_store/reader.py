@@ -33,17 +33,17 @@ COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value
 USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
-# The revisions that were current at a moment of record time; NULL: those that are current now.
+# The revisions that were current at a moment of record time; NULL: those that are current now. What is deleted or held back
+# by now is gone from every moment.
 KNOWN = """(({0}::timestamptz IS NULL AND m.known_to IS NULL)
-        OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})))"""
+        OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})
+            AND NOT EXISTS (SELECT FROM memories AS latest WHERE latest.bank_id = $1 AND latest.memory_id = m.memory_id
+                AND latest.known_to IS NULL AND latest.status IN ('deleted', 'pending_review'))))"""
 
-# $1 bank, $2 … $19 the selection. What is deleted or held back by now is not in what was known then either.
-# With plan_cache_mode = force_custom_plan what is NULL folds away.
+# $1 bank, $2 … $19 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
 SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL OR m.expires_at > $3)
     AND ($17::timestamptz IS NULL OR m.valid_to IS NULL OR m.valid_to > $17)
     AND ($18::timestamptz IS NULL OR m.valid_from <= $18) AND {KNOWN.format("$19")}
-    AND ($19::timestamptz IS NULL OR NOT EXISTS (SELECT 1 FROM memories AS present WHERE present.bank_id = $1
-        AND present.memory_id = m.memory_id AND present.known_to IS NULL AND present.status IN ('deleted', 'pending_review')))
     AND ($4::text[] IS NULL OR m.scope = ANY ($4))
     AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
     AND ($7::text[] IS NULL OR m.kind = ANY ($7))
@@ -106,8 +106,12 @@ NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $22) AS score
     WHERE e.bank_id = $1 AND e.generation = $20 AND e.channel = $21 AND {SELECTED}
     ORDER BY (e.embedding <#> $22) + 0, e.memory_id LIMIT $23"""
 
-# Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids.
-FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
+# Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids. Of a moment of
+# record time, only the hits before it count.
+FEATURES = f"""SELECT {COLUMNS},
+        CASE WHEN $6::timestamptz IS NULL THEN coalesce(u.hit_count, 0) ELSE past.hit_count END AS hit_count,
+        CASE WHEN $6::timestamptz IS NULL THEN u.last_hit_at ELSE past.last_hit_at END AS last_hit_at,
+        coalesce(u.utility, 1) AS utility, m.word_count, c.lexemes, c.counts,
         -(content.embedding <#> $4) AS content_cosine, -(triggers.embedding <#> $4) AS trigger_cosine
     FROM memories AS m
     LEFT JOIN memory_use AS u ON u.bank_id = $1 AND u.memory_id = ANY ($2) AND u.memory_id = m.memory_id
@@ -119,9 +123,11 @@ FEATURES = f"""SELECT {COLUMNS}, {USE}, m.word_count, c.lexemes, c.counts,
         SELECT array_agg(t.lexeme) AS lexemes, array_agg(cardinality(t.positions)) AS counts
         FROM unnest(m.words) AS t(lexeme, positions, weights) WHERE t.lexeme = ANY ($5)
     ) AS c
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS hit_count, max(h.at) AS last_hit_at FROM memory_hits AS h
+        WHERE $6::timestamptz IS NOT NULL AND h.bank_id = $1 AND h.memory_id = m.memory_id AND h.at < $6
+    ) AS past
     WHERE m.bank_id = $1 AND m.memory_id = ANY ($2) AND {KNOWN.format("$6")}"""
-
-SELECT = f"SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.memory_id = ANY ($20)"
 
 # Standing memories, weightiest and newest first.
 STANDING = f"""SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.standing <> ''
@@ -156,14 +162,21 @@ class Rarity:
     most: int
 
 
-# Each direction by itself, so that each uses its index; UNION drops what is found from both ends.
-RELATIONS = """SELECT from_id, type, to_id, weight FROM (
-        SELECT from_id, type, to_id, weight FROM memory_relations WHERE bank_id = $1 AND from_id = ANY ($2)
-        UNION
-        SELECT from_id, type, to_id, weight FROM memory_relations WHERE bank_id = $1 AND to_id = ANY ($2)
-    ) AS edges ORDER BY weight DESC, from_id, type, to_id LIMIT $3"""
+# Each direction by itself, so that each uses its index. Only relations whose other end is selected count against the limit,
+# and of those only what had been stated by the moment of record time.
+RELATIONS = f"""SELECT edges.near_id, edges.memory_id, edges.weight FROM (
+        SELECT r.from_id AS near_id, r.to_id AS memory_id, r.type, r.weight
+        FROM memory_relations AS r
+        WHERE r.bank_id = $1 AND r.from_id = ANY ($20) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
+        UNION ALL
+        SELECT r.to_id AS near_id, r.from_id AS memory_id, r.type, r.weight
+        FROM memory_relations AS r
+        WHERE r.bank_id = $1 AND r.to_id = ANY ($20) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
+    ) AS edges JOIN memories AS m ON m.memory_id = edges.memory_id AND {SELECTED}
+    ORDER BY edges.weight DESC, edges.near_id, edges.type, edges.memory_id LIMIT $21"""
 
-RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.scope AS other_scope
+# $6 the exact scopes that are seen and $7 the beginnings of others; both NULL: all.
+RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at
     FROM (
         SELECT from_id, type, to_id, weight, created_at, to_id AS other_id FROM memory_relations
         WHERE bank_id = $1 AND from_id = $2
@@ -172,7 +185,9 @@ RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at, m.s
         WHERE bank_id = $1 AND to_id = $2
     ) AS r JOIN memories AS m ON m.bank_id = $1 AND m.memory_id = r.other_id AND m.known_to IS NULL
         AND m.status NOT IN ('deleted', 'pending_review')
-    WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) ORDER BY r.from_id, r.type, r.to_id LIMIT $6"""
+    WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) AND ($6::text[] IS NULL OR m.scope = ANY ($6)
+        OR EXISTS (SELECT 1 FROM unnest($7::text[]) AS p(beginning) WHERE starts_with(m.scope, p.beginning)))
+    ORDER BY r.from_id, r.type, r.to_id LIMIT $8"""
 
 # $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all.
 CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id,
@@ -237,6 +252,13 @@ def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:
     )
 
 
+def _told_apart(scopes: Sequence[str] | None) -> tuple[list[str] | None, list[str] | None]:
+    """Scopes as exact ones and beginnings of others; None: all."""
+    if scopes is None:
+        return None, None
+    return [s for s in scopes if not s.endswith("*")], [s[:-1] for s in scopes if s.endswith("*")]
+
+
 class Reader:
     """Reads one tenant's rows over one connection. `bank_id` says whose."""
 
@@ -286,11 +308,6 @@ class Reader:
         )
         return [Found(row["memory_id"], row["score"]) for row in rows]
 
-    async def select(self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID]) -> set[UUID]:
-        """Which of some memories are selected."""
-        rows = await self._connection.fetch(SELECT, *_selection(bank_id, selection), memory_ids)
-        return {row["memory_id"] for row in rows}
-
     async def standing(self, bank_id: int, selection: Selection, *, limit: int) -> list[UUID]:
         """Selected standing instructions and preferences, weightiest and newest first."""
         rows = await self._connection.fetch(STANDING, *_selection(bank_id, selection), limit)
@@ -315,26 +332,26 @@ class Reader:
         row = await self._connection.fetchrow(RECEIPT, bank_id, receipt_id)
         return (row["principal"], row["document"]) if row else None
 
-    async def relations(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[Relation]:
-        """Relations with either end among some memories, the strongest first, ties by from, type, to."""
-        rows = await self._connection.fetch(RELATIONS, bank_id, memory_ids, limit)
-        return [Relation(**row) for row in rows]
+    async def related(
+        self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID], *, limit: int
+    ) -> list[tuple[UUID, UUID, float]]:
+        """The strongest relations between some memories and selected ones, in either direction: (one of them, the selected
+        one, weight)."""
+        rows = await self._connection.fetch(RELATIONS, *_selection(bank_id, selection), memory_ids, limit)
+        return [(row["near_id"], row["memory_id"], row["weight"]) for row in rows]
 
-    async def relations_of(self, bank_id: int, memory_id: UUID, *, after: Relation | None, limit: int) -> list[RelationSeen]:
-        """Relations of one memory in both directions, by from, type, to, after one of them. What is deleted or waits for
-        review is no other end."""
+    async def relations_of(
+        self, bank_id: int, memory_id: UUID, scopes: Sequence[str] | None, *, after: Relation | None, limit: int
+    ) -> list[RelationSeen]:
+        """Relations of one memory in both directions to memories of some scopes (a trailing "*" is a prefix; None: all), by
+        from, type, to, after one of them. What is deleted or waits for review is no other end."""
         start = (after.from_id, after.type, after.to_id) if after else (MIN_ID, "", MIN_ID)
-        rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, limit)
-        return [
-            RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"], r["other_scope"])
-            for r in rows
-        ]
+        rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, *_told_apart(scopes), limit)
+        return [RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"]) for r in rows]
 
     async def conflicts(self, bank_id: int, scopes: Sequence[str] | None, *, before: UUID | None, limit: int) -> list[Conflict]:
         """Conflict records of some scopes (a trailing "*" is a prefix; None: all), newest first, before an id."""
-        exact = None if scopes is None else [s for s in scopes if not s.endswith("*")]
-        prefixes = None if scopes is None else [s[:-1] for s in scopes if s.endswith("*")]
-        rows = await self._connection.fetch(CONFLICTS, bank_id, exact, prefixes, before, limit)
+        rows = await self._connection.fetch(CONFLICTS, bank_id, *_told_apart(scopes), before, limit)
         return [Conflict(**row) for row in rows]
 
     async def features(

@@ -91,11 +91,10 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class RelationSeen:
-    """A relation from or to one memory, with what is needed to show it: since when, and the other end's scope."""
+    """A relation from or to one memory, and since when it has been stated."""
 
     relation: Relation
     created_at: datetime
-    other_scope: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ class Writer(Reader):
         )
 
     async def neighbours(
-        self, bank_id: int, place: tuple[str, str], query: tuple[int, Vector], *, min_cosine: float, at: datetime, limit: int = 20
+        self, bank_id: int, place: tuple[str, str], query: tuple[int, Vector], *, min_cosine: float, at: datetime, limit: int
     ) -> list[tuple[Memory, float]]:
         """Memories of a (scope, key) whose content is near and which hold at a moment or later, with the cosine, nearest
         first."""

@@ -1,5 +1,6 @@
 """The one way in: validate → guard → embed → duplicates and conflicts → commit. Every path that writes goes through here."""
 
+import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from hindsight_store.writer import PastRequest, Writer, writing
 
 from hindsight_ingest.candidate import Adjustment, Candidate, content_text
 from hindsight_ingest.superseding import place_of
-from hindsight_ingest.versions import Versions, find_rule, is_twin
+from hindsight_ingest.versions import NEIGHBOURS, Versions, find_rule, is_twin
 
 # Where on the model's scale from unrelated to near-duplicate statements of one key begin to be compared; decision 0010.
 RELATED = 0.6
@@ -174,7 +175,10 @@ class Pipeline:
             if all_or_nothing:
                 _require_all(known)
             versions = Versions(current, call.principal.key_id, self.clock(), least_cosine=self._least_cosine)
-            results = [self._put(versions, call, e, ids) for e, ids in zip(known, near, strict=True)]
+            results: list[Result] = []
+            for entry, ids in zip(known, near, strict=True):
+                results.append(self._put(versions, call, entry, ids))
+                await asyncio.sleep(0)  # comparing takes milliseconds each; other calls go on in between
             await versions.write(writer, bank_id, self.generation)
             return results
 
@@ -256,6 +260,7 @@ class Pipeline:
             (self.generation, vectors.content),
             min_cosine=self._least_cosine,
             at=candidate.valid_from,
+            limit=NEIGHBOURS,
         )
         least = self._model.duplicate_cosine
         twin = next((m.memory_id for m, cosine in near if cosine >= least and is_twin(candidate, m)), None)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from hindsight_store.records import Memory
 
 from hindsight_ingest.candidate import Candidate
 
 MOMENT = timedelta(microseconds=1)  # the shortest time a statement can hold: PostgreSQL's resolution
+LAST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ def settle(candidate: Candidate, contradicted: Sequence[Memory]) -> Settlement:
 
 
 def _refusal(candidate: Candidate, memory: Memory) -> str:
+    if memory.valid_from == LAST:
+        return "the memory that was kept begins to hold at the last moment there is"
     if candidate.confidence != memory.confidence:
         return "" if candidate.confidence > memory.confidence else "the memory that was kept is surer"
     if candidate.trust < memory.trust:

@@ -18,6 +18,7 @@ from hindsight_ingest.standing import mark
 from hindsight_ingest.superseding import Settlement, end, holds_at, place_of, settle
 
 T = TypeVar("T", bound=Hashable)
+NEIGHBOURS = 20  # memories of its scope and key, the nearest, that a candidate is compared with
 
 
 def new_memory(candidate: Candidate, *, principal: str, status: str, now: datetime) -> Memory:
@@ -129,7 +130,7 @@ class Versions:
             return self._update(twin, candidate, embedded)
         if status != "active":
             return Written("created", self._add(candidate, embedded, status))
-        close = [m for m in added if self._are_close(m, embedded)]
+        close = self._closest(added, candidate, embedded)
         rules = {m.memory_id: rule for m in (*close, *stored) if (rule := find_rule(candidate, m))}
         settled = settle(candidate, [m for m in (*close, *stored) if m.memory_id in rules])
         if settled.kept is not None:
@@ -196,16 +197,26 @@ class Versions:
     def _added_at(self, place: Place) -> list[Memory]:
         return [self._added[i][0] for i in self._by_place.get(place, ())]
 
-    def _are_close(self, memory: Memory, embedded: Embedded) -> bool:
-        """Whether a memory of this call is near enough to be contradicted; a stored one was found by its nearness."""
+    def _closest(self, added: Sequence[Memory], candidate: Candidate, embedded: Embedded) -> list[Memory]:
+        """The memories of this call that a candidate is compared with: the nearest, as many as of stored ones, nearest first."""
+        cosines = {m.memory_id: self._cosine(m, embedded) for m in added if not _is_past(m, candidate)}
+        near = [m for m in added if cosines.get(m.memory_id, -1.0) >= self._least_cosine]
+        return sorted(near, key=lambda m: (-cosines[m.memory_id], m.memory_id))[:NEIGHBOURS]
+
+    def _cosine(self, memory: Memory, embedded: Embedded) -> float:
+        """How near a memory of this call is; 1 for a stored one, which was found by its nearness."""
         vectors = self._added[memory.memory_id][1]
-        return isinstance(vectors, int) or float(vectors.content @ embedded.content) >= self._least_cosine
+        return 1.0 if isinstance(vectors, int) else float(vectors.content @ embedded.content)
+
+
+def _is_past(memory: Memory, candidate: Candidate) -> bool:
+    return memory.valid_to is not None and memory.valid_to <= candidate.valid_from
 
 
 def find_rule(candidate: Candidate, memory: Memory) -> str:
     """The rule by which a candidate contradicts a memory while both would hold; "" where it does not."""
-    is_past = memory.valid_to is not None and memory.valid_to <= candidate.valid_from
-    if is_past or memory.status not in ("active", "archived", "superseded") or place_of(memory) != place_of(candidate):
+    is_there = memory.status in ("active", "archived", "superseded") and place_of(memory) == place_of(candidate)
+    if not is_there or _is_past(memory, candidate):
         return ""
     mine = Statement(candidate.key, candidate.value, candidate.kind)
     other = Statement(memory.key, memory.value, memory.kind)

@@ -212,15 +212,20 @@ class EpisodicSearch:
         best = [] if alone else evidence.best(ask.depth)
         ranks = {turn_id: rank for rank, (turn_id, _) in enumerate(best, start=1)}
         gauge = TurnGauge(scale, None if alone else evidence, ask.text, ask.plan.periods)
+        nearest: list[TurnId] = []
+        if vector:  # in a transaction of its own: a statement that is given up for the deadline fails all of it
+            async with reading_turns(ask.pool, ask.tenant_id) as reader:
+                nearest = await self.stages.within(NEAREST, MISSING, lambda: self._nearest(reader, vector), [])
         async with reading_turns(ask.pool, ask.tenant_id) as reader:
-            nearest = await self.stages.within(NEAREST, MISSING, lambda: self._nearest(reader, vector), []) if vector else []
             found = await self._fetch(reader, vector, {*ranks, *nearest})
             first = order(gauge.measure(found, ranks, {}), ask.weights)
             if alone or not first or ask.plan.is_dialogue:
                 return gauge.measure(found, ranks, {})
             origin = next(t for t in self.turns.values() if turn_name(t.id) == first[0].measured.id)
             hops = await self.stages.within(FOLLOW, ["relation"], lambda: self._hop(reader, origin), {}, name="turn hop")
-            found += await self._fetch(reader, vector, hops.keys() - self.turns.keys())
+        if added := hops.keys() - self.turns.keys():
+            async with reading_turns(ask.pool, ask.tenant_id) as reader:
+                found += await self._fetch(reader, vector, added)
         return gauge.measure(found, ranks, hops)
 
     async def _nearest(self, reader: TurnReader, vector: tuple[int, Vector]) -> list[TurnId]:

@@ -1,5 +1,6 @@
 """ReceiptService: what recalls found, why, and what has changed since."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import asyncpg
@@ -8,11 +9,10 @@ from hindsight_runtime import checks
 from hindsight_runtime.errors import NotFound
 from hindsight_runtime.identity import Principal
 from hindsight_store.reader import reading
-from hindsight_store.turns import Turn
 
 from hindsight_recall import wire
 from hindsight_recall.calls import Banks, fit, reader_of
-from hindsight_recall.recalling import Hit, Recaller
+from hindsight_recall.recalling import Recaller
 from hindsight_recall.receipts import Receipt, asked_again, from_document
 
 
@@ -40,27 +40,28 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
         self, request: receipt_pb2.RecallAsOfThenRequest, context: Any
     ) -> receipt_pb2.RecallAsOfThenResponse:
         """A receipt's query, asked of what was recorded then and of what is recorded now."""
-        receipt, (principal, agent_id) = await self._find_receipt(request)
+        receipt, agent_id = await self._find_receipt(request)
         answers = []
         for as_of_then in (True, False):
             query = asked_again(receipt, self._recaller.clock(), as_of_then=as_of_then)
-            answer = await self._recaller.recall(query)
-            answers.append([hit for hit in answer.hits if principal.may_read(_scope(hit))])
+            answers.append((await self._recaller.recall(query)).hits)
         then, now = ([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
         return receipt_pb2.RecallAsOfThenResponse(
             hits_then=fit(then), hits_now=fit(now), differences=wire.to_differences(receipt.hits, answers[1])
         )
 
-    async def _find_receipt(self, request: Any) -> tuple[Receipt, tuple[Principal, str]]:
+    async def _find_receipt(self, request: Any) -> tuple[Receipt, str]:
         principal, agent_id = reader_of(request)
         receipt_id = checks.check_id("receipt_id", request.receipt_id)
         bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = None if bank_id is None else await reader.receipt(bank_id, receipt_id)
-        if kept is None or not (kept[0] == principal.key_id or "admin" in principal.rights):
+        receipt = from_document(kept[1]) if kept and (kept[0] == principal.key_id or "admin" in principal.rights) else None
+        if receipt is None or not _may_see_all(principal, receipt.query.selection.scopes):
             raise NotFound("no such receipt; it can be read a moment after the answer, for seven days, by the key that asked")
-        return from_document(kept[1]), (principal, agent_id)
+        return receipt, agent_id
 
 
-def _scope(hit: Hit) -> str:
-    return hit.subject.scope if isinstance(hit.subject, Turn) else hit.subject.memory.scope
+def _may_see_all(principal: Principal, scopes: Sequence[str] | None) -> bool:
+    """Whether the credential admits every scope that a recall looked at: its query and its near misses tell of all of them."""
+    return all(map(principal.may_read, scopes)) if scopes is not None else not principal.scopes

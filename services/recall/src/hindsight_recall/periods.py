@@ -81,23 +81,30 @@ Reader = Callable[[re.Match[str], date], Span | None]
 
 def find_periods(text: str, now: datetime, zone: tzinfo = UTC) -> list[Period]:
     """The spans of time a text names, in the order of the rules below; each word counts for one rule."""
-    today = now.astimezone(zone).date()
+    today = _day_in(now, zone)
     claimed: list[tuple[int, int]] = []
-    spans: list[Span] = []
+    periods: list[Period] = []
     for pattern, read in RULES:
         for match in pattern.finditer(text[:MAX_CHARS]):
-            if len(spans) == MAX_PERIODS:
+            if len(periods) == MAX_PERIODS:
                 break
             if any(match.start() < end and start < match.end() for start, end in claimed):
                 continue
             claimed.append(match.span())
             try:
-                span = read(match, today)
-            except (ValueError, OverflowError):
-                continue  # the 31st of February, the year 0
-            if span:
-                spans.append(span)
-    return [Period(_midnight(first, zone), _midnight(end, zone)) for first, end in spans]
+                if span := read(match, today):
+                    periods.append(Period(*(_midnight(day, zone) for day in span)))
+            except (ValueError, OverflowError, KeyError):
+                continue  # the 31st of February, the year 0, the first night of the calendar in Shanghai, "laſt week"
+    return periods
+
+
+def _day_in(now: datetime, zone: tzinfo) -> date:
+    """The day it is in a zone; at the ends of the calendar, where the zone has none, the day it is in UTC."""
+    try:
+        return now.astimezone(zone).date()
+    except OverflowError:
+        return now.date()
 
 
 def _midnight(day: date, zone: tzinfo) -> datetime:
@@ -123,16 +130,25 @@ def _latest(month: int, today: date, day: int | None = None) -> Span:
     return _day(date(year, month, day)) if day else _month(year, month)
 
 
-def _number(text: str) -> int:
+def _numbers(text: str) -> list[int]:
+    """The number a text names; of one that is left open, the least and the most: 两三 is two or three, 二三十 20 to 30."""
     text = text.lower()
-    if text.isdigit():
-        return int(text)
-    if text in NUMBERS:
-        return NUMBERS[text]
-    if "十" in text:
-        tens, _, ones = text.partition("十")
-        return (DIGITS[tens] if tens else 1) * 10 + (DIGITS[ones] if ones else 0)
-    return DIGITS[text]
+    if text.isdigit() or text in NUMBERS:
+        return [int(text) if text.isdigit() else NUMBERS[text]]
+    tens, mark, ones = text.partition("十")
+    if not mark:
+        tens, ones = "", text
+    counts = [10 * DIGITS[t] if mark else 0 for t in tens or "一"]
+    found = [count + DIGITS[o] for count in counts for o in ones or "零"]
+    return sorted({min(found), max(found)})
+
+
+def _some_ago(counts: Sequence[int], unit: str, today: date) -> Span:
+    return _ago(counts[-1], unit, today)[0], _ago(counts[0], unit, today)[1]
+
+
+def _lately(count: int, unit: str, today: date) -> Span:
+    return today - timedelta(days=count * _UNITS[unit]), today + timedelta(days=1)
 
 
 def _ago(count: int, unit: str, today: date) -> Span:
@@ -185,15 +201,15 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Reader]]:
     yield rule(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b", lambda m, t: _latest(MONTHS[m[2].lower()], t, int(m[1])))
     yield rule(rf"\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b", lambda m, t: _latest(MONTHS[m[1].lower()], t, int(m[2])))
     yield rule(r"(\d{1,2})月(\d{1,2})[日号]", lambda m, t: _latest(int(m[1]), t, int(m[2])))
-    yield rule(rf"\b(?:a )?({_NUMBER}) (day|week|month|year)s? ago\b", lambda m, t: _ago(_number(m[1]), m[2].lower(), t))
-    yield rule(rf"({_HAN_NUMBER})个?(天|日|周|星期|礼拜|月|年)(?:以)?前", lambda m, t: _ago(_number(m[1]), m[2], t))
+    yield rule(rf"\b(?:a )?({_NUMBER}) (day|week|month|year)s? ago\b", lambda m, t: _some_ago(_numbers(m[1]), m[2].lower(), t))
+    yield rule(rf"({_HAN_NUMBER})个?(天|日|周|星期|礼拜|月|年)(?:以)?前", lambda m, t: _some_ago(_numbers(m[1]), m[2], t))
     yield rule(
         rf"\b(?:last|past) ({_NUMBER}) (day|week|month|year)s?\b",
-        lambda m, t: (t - timedelta(days=_number(m[1]) * _UNITS[m[2].lower()]), t + timedelta(days=1)),
+        lambda m, t: _lately(_numbers(m[1])[-1], m[2].lower(), t),
     )
     yield rule(
         rf"(?:最近|近|过去)({_HAN_NUMBER})个?(天|日|周|星期|月|年)",
-        lambda m, t: (t - timedelta(days=_number(m[1]) * _UNITS[m[2]]), t + timedelta(days=1)),
+        lambda m, t: _lately(_numbers(m[1])[-1], m[2], t),
     )
     weekdays = "|".join(WEEKDAYS)
     yield rule(
@@ -201,7 +217,7 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Reader]]:
         lambda m, t: _weekday(_SHIFTS[m[1].lower()] if m[1] else None, WEEKDAYS[m[2].lower()], t),
     )
     yield rule(
-        r"(上|这|本|下)?个?(?:周|星期|礼拜)([一二三四五六日天])",
+        r"(上|这|本|下)?个?(?:周|星期|礼拜)([一二三四五六]|[日天](?![程历报志记气]))",
         lambda m, t: _weekday(_SHIFTS[m[1]] if m[1] else None, "一二三四五六日".index(m[2].replace("天", "日")), t),
     )
     yield rule(

@@ -58,12 +58,13 @@ def receipt_of(receipt_id: UUID, at: datetime, principal: str, query: Query, ans
 
 
 def nearest_misses(places: Sequence[Place]) -> list[Place]:
-    """The best of what was not returned, and the best of each channel, in their order."""
+    """The best of what was not returned, the best of each channel, and what any of these stands behind, in their order."""
     ranked = [(f.channel, f.rank, n) for n, place in enumerate(places) for f in place.measured.findings if f.rank]
     kept = set(range(NEAR_MISSES))
     for channel in {channel for channel, _, _ in ranked}:
         kept.update(n for _, n in sorted((r, n) for c, r, n in ranked if c == channel)[:NEAR_OF_CHANNEL])
-    return [place for n, place in enumerate(places) if n in kept]
+    fronts = {places[n].measured.behind for n in kept if n < len(places)}
+    return [place for n, place in enumerate(places) if n in kept or place.measured.id in fronts]
 
 
 def to_document(receipt: Receipt) -> bytes:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import grpc
@@ -54,13 +54,19 @@ class Recorder:
             request = record_pb2.RecordRequest(recalls=[_to_message(receipt) for receipt in batch])
             try:
                 await self._stub.Record(request, timeout=TIMEOUT_S, metadata=self._metadata)
+            except asyncio.CancelledError:  # perhaps not recorded; what is sent twice is kept once
+                self._put_back(batch)
+                raise
             except grpc.aio.AioRpcError as error:
                 log.warning("receipts not recorded", code=error.code().name, receipts=len(batch), dropped=self._dropped)
                 if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-                    self._pending.extendleft(reversed(batch[: PENDING - len(self._pending)]))
+                    self._put_back(batch)
                     return False
         self._added.clear()
         return True
+
+    def _put_back(self, batch: Sequence[Receipt]) -> None:
+        self._pending.extendleft(reversed(batch[: PENDING - len(self._pending)]))
 
 
 def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
@@ -86,6 +92,7 @@ async def open_recorder(address: str, token: str) -> AsyncIterator[Recorder]:
             yield recorder
         finally:
             sending.cancel()
+            await asyncio.wait([sending])
             try:
                 async with asyncio.timeout(LAST_S):
                     await recorder.flush()

@@ -65,10 +65,16 @@ class Gauge:
     ) -> list[Measured]:
         """Memories with their features, in order; `extra` are features that other memories gave them."""
         places = {channel: {f.memory_id: (n, f.score) for n, f in enumerate(run, 1)} for channel, run in runs.items()}
-        return [self._measure(f, places, extra.get(f.kept.memory.memory_id, {})) for f in features]
+        whole = self._whole()
+        return [self._measure(f, places, extra.get(f.kept.memory.memory_id, {}), whole) for f in features]
+
+    def _whole(self) -> float:
+        """What the query's words say together: the same for every memory, and long to add up for a long query."""
+        statistics = self.statistics
+        return 0.0 if statistics is None else sum(weight * idf(statistics, term) for term, weight in self.wanted.items())
 
     def _measure(
-        self, found: Features, places: Mapping[str, Mapping[UUID, tuple[int, float]]], extra: Mapping[str, float]
+        self, found: Features, places: Mapping[str, Mapping[UUID, tuple[int, float]]], extra: Mapping[str, float], whole: float
     ) -> Measured:
         memory = found.kept.memory
         values: dict[str, float] = dict(extra)
@@ -80,7 +86,6 @@ class Gauge:
                 values["dense"] = self.scale.read(max(measured.values()))
             seen |= {channel: (seen.get(channel, (0, 0.0))[0], cosine) for channel, cosine in measured.items()}
         if self.statistics is not None and found.counts:
-            whole = sum(weight * idf(self.statistics, term) for term, weight in self.wanted.items())
             words = bm25(found, self.wanted, self.statistics)
             values["lexical"] = words / (FULL_MATCH * whole)
             values["coverage"] = sum(self.wanted[term] * idf(self.statistics, term) for term in found.counts) / whole

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 from hindsight_store.reader import Rarity, Reader, reading, search_text
-from hindsight_store.records import Features, Found, Kept, Selection, Vector, WordStatistics
+from hindsight_store.records import Features, Found, Kept, Memory, Selection, Vector, WordStatistics
 from hindsight_store.words import names
 
 from hindsight_recall.plan import Plan
@@ -82,18 +82,22 @@ class MemorySearch:
         gauge = Gauge(scale, ask.plan.wanted, self._statistics, ask.plan.periods, ask.moment, ask.plan.reference)
         if by_meaning_alone and vector:
             gauge = Gauge(scale, ask.plan.wanted, None, (), ask.moment)
-        async with reading(ask.pool, ask.tenant_id) as reader:
-            if vector:
+        # A statement that is given up for the deadline fails its transaction, so nothing essential follows in the same one.
+        if vector:
+            async with reading(ask.pool, ask.tenant_id) as reader:
                 for channel in VECTOR_CHANNELS:
                     search = partial(self._nearest, reader, channel, vector)
                     self._runs[channel] = await self.stages.within(NEAREST, [channel], search, [])
+        async with reading(ask.pool, ask.tenant_id) as reader:
             features = await self._features(reader, vector, {f.memory_id for run in self._runs.values() for f in run})
             if by_meaning_alone:
                 return self._chain(gauge.measure(features, self._runs, {}))
             first = order(gauge.measure(features, self._runs, {}), ask.weights)
             best = [(UUID(p.measured.id), p.similarity) for p in first[:FOLLOWED]]
             extra = await self.stages.within(FOLLOW, ["relation"], lambda: self._follow(reader, best), {}) if best else {}
-            features += await self._features(reader, vector, extra.keys() - self.kept.keys())
+        if added := extra.keys() - self.kept.keys():
+            async with reading(ask.pool, ask.tenant_id) as reader:
+                features += await self._features(reader, vector, added)
         return self._chain(gauge.measure(features, self._runs, extra))
 
     async def _lexical(self, reader: Reader) -> tuple[list[Found], WordStatistics | None]:
@@ -136,29 +140,28 @@ class MemorySearch:
             gained |= {found.memory_id: {"hop": found.score} for found in hops if found.memory_id != origin.memory_id}
         similarities = dict(best)
         related: dict[UUID, float] = {}
-        for relation in await reader.relations(ask.bank_id, list(similarities), limit=RELATIONS):
-            for start, end in ((relation.from_id, relation.to_id), (relation.to_id, relation.from_id)):
-                if start in similarities:
-                    related[end] = max(related.get(end, 0.0), relation.weight * similarities[start])
-        allowed = await reader.select(ask.bank_id, ask.selection, list(related)) if related else set()
-        for end in allowed:
-            gained.setdefault(end, {})["relation"] = related[end]
+        for near, end, weight in await reader.related(ask.bank_id, ask.selection, list(similarities), limit=RELATIONS):
+            related[end] = max(related.get(end, 0.0), weight * similarities[near])
+        for end, strength in related.items():
+            gained.setdefault(end, {})["relation"] = strength
         found = [Found(i, max(g.values())) for i, g in gained.items()]
         self._runs["relation"] = sorted(found, key=lambda f: (-f.score, str(f.memory_id)))
         return gained
 
     def _chain(self, measured: Sequence[Measured]) -> list[Measured]:
-        """The same, superseded statements behind the newest one of their scope and key."""
-        newest: dict[tuple[str, str], Kept] = {}
-        for kept in self.kept.values():
-            place = (kept.memory.scope, kept.memory.key)
-            if kept.memory.status == "active" and (
-                place not in newest or kept.memory.valid_from > newest[place].memory.valid_from
-            ):
-                newest[place] = kept
+        """The same, superseded statements behind the one that holds in their place."""
+        began: dict[tuple[str, str, datetime | None], Memory] = {
+            (k.memory.scope, k.memory.key, k.memory.valid_from): k.memory for k in self.kept.values()
+        }
+
+        def successor(memory: Memory | None) -> Memory | None:
+            while memory is not None and memory.status == "superseded":
+                memory = began.get((memory.scope, memory.key, memory.valid_to))  # which is later
+            return memory
+
         behind = {
-            str(i): str(newest[place].memory.memory_id)
+            str(i): str(last.memory_id)
             for i, kept in self.kept.items()
-            if kept.memory.status == "superseded" and (place := (kept.memory.scope, kept.memory.key)) in newest
+            if kept.memory.status == "superseded" and (last := successor(kept.memory)) is not None
         }
         return [replace(m, behind=behind[m.id]) if m.id in behind else m for m in measured]

@@ -173,10 +173,10 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             kept = await _get(reader, bank_id, memory_id, principal)
             if kept.memory.status in HIDDEN and "admin" not in principal.rights:
                 raise NotFound("no such memory")
-            seen = await reader.relations_of(bank_id or 0, memory_id, after=after, limit=size + 1)
+            seen = await reader.relations_of(bank_id or 0, memory_id, _scopes_of(principal), after=after, limit=size + 1)
         last = seen[:size][-1].relation if len(seen) > size else None
         return recall_pb2.ListRelationsResponse(
-            relations=[wire.to_relation(s) for s in seen[:size] if principal.may_read(s.other_scope)],
+            relations=[wire.to_relation(s) for s in seen[:size]],
             next_page_token=f"{last.from_id}:{last.to_id}:{last.type}" if last else "",
         )
 
@@ -186,13 +186,19 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         before = _token(request)
         bank_id = await self._banks.find(principal, agent_id)
-        scopes = (AGENT_SCOPE, *principal.scopes) if principal.scopes else None
         async with reading(self._pool, principal.tenant_id) as reader:
-            page = [] if bank_id is None else await reader.conflicts(bank_id, scopes, before=before, limit=size + 1)
+            page = (
+                [] if bank_id is None else await reader.conflicts(bank_id, _scopes_of(principal), before=before, limit=size + 1)
+            )
         with_principal = "admin" in principal.rights
         conflicts = fit([wire.to_conflict(c, with_principal=with_principal) for c in page[:size]])
         token = conflicts[-1].id if len(conflicts) < len(page) else ""
         return recall_pb2.ListConflictsResponse(conflicts=conflicts, next_page_token=token)
+
+
+def _scopes_of(principal: Principal) -> tuple[str, ...] | None:
+    """The scopes that the credential may read; None: all."""
+    return (AGENT_SCOPE, *principal.scopes) if principal.scopes else None
 
 
 def _token(request: Any) -> UUID | None:
