@@ -1,7 +1,7 @@
 """Train the heads that mark standing memories on standing.jsonl, and say how they do in cross-validation.
 
 .venv/bin/python services/ingest/training/train_standing.py           write src/hindsight_ingest/standing.npz
-.venv/bin/python services/ingest/training/train_standing.py --errors  print the statements that cross-validation gets wrong instead
+.venv/bin/python services/ingest/training/train_standing.py --errors  print what cross-validation gets wrong instead
 
 Equal input gives equal weights. It takes half a minute and needs numpy only.
 """
@@ -21,7 +21,7 @@ STATEMENTS = HERE / "standing.jsonl"
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
 WANTED_PRECISION = 0.95
 # Prior variance of each kind of weight, found by cross-validation on standing.jsonl.
-GRAMS_VARIANCE, PAIRS_VARIANCE = 15.0, 0.1
+GRAMS_VARIANCE, PAIRS_VARIANCE = 40.0, 0.3
 Blocks = Sequence[tuple[Matrix, float]]
 
 

@@ -1,4 +1,4 @@
-"""Small linear heads over n-grams of a text, named signs and an embedding: their features, how they score and how they are fitted."""
+"""Small linear heads over a text's n-grams, named signs and embedding: their features, how they score and are fitted."""
 
 import re
 import zlib

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from hindsight_runtime.heads import CONSTANT, HAN, WORD, Head, Row, Stored, load_weights, read_head
 
-from hindsight_ingest.standing_rules import find_rules
+from hindsight_ingest.standing_rules import find_rules, is_sure
 
 MAX_CHARS = 400  # longer texts tell of something; an instruction is short
 WEIGHTS = "standing.npz"
@@ -28,7 +28,8 @@ def mark(kind: str, value: str) -> str:
     if not text or len(text) > MAX_CHARS:
         return "preference" if kind == "preference" else ""
     heads, found = load_heads(), signs(text)
-    if kind != "preference" and heads.stands.score(text, found) < heads.stands.threshold:
+    is_standing = kind == "preference" or is_sure(text) or heads.stands.score(text, found) >= heads.stands.threshold
+    if not is_standing:
         return ""
     return "instruction" if heads.instructs.score(text, found) >= heads.instructs.threshold else "preference"
 
