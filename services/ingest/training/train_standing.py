@@ -21,7 +21,7 @@ STATEMENTS = HERE / "standing.jsonl"
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
 WANTED_PRECISION = 0.95
 # Prior variance of each kind of weight, found by cross-validation on standing.jsonl.
-GRAMS_VARIANCE, PAIRS_VARIANCE = 40.0, 0.3
+GRAMS_VARIANCE, PAIRS_VARIANCE = 15.0, 0.1
 Blocks = Sequence[tuple[Matrix, float]]
 
 

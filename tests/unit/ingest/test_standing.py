@@ -18,7 +18,7 @@ INSTRUCTIONS = (
     ("No emojis in messages to the board.", "给董事会的消息不要用表情。"),
     ("Keep summaries under six lines.", "总结控制在六行以内。"),
     ("From now on, give temperatures in Celsius.", "以后温度请用摄氏度。"),
-    ("Remind Hal of his pills when a trip is planned.", "安排出门时提醒老何带药。"),
+    ("Remind Hal of his pills when a trip is planned.", "务必提醒老何出门带药。"),
 )
 PREFERENCES = (
     ("Prefers aisle seats.", "更喜欢靠过道的位置。"),
