@@ -13,7 +13,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from hindsight_embedding.batching import Batcher
@@ -22,20 +21,17 @@ from hindsight_embedding.embedder import Embedder
 from hindsight_embedding.model import Role
 from hindsight_embedding.onnx_model import OnnxModel
 from hindsight_embedding.packaged import provide_model
-from hindsight_recall.gate import BUCKETS, WEIGHTS, excerpt, grams, signs
+from hindsight_recall.gate import WEIGHTS, excerpt, signs
+from hindsight_runtime.heads import Matrix, count_grams, cross_validate, fit, kernel, pack, pair_signs
 from numpy.typing import NDArray
 
 HERE = Path(__file__).parent
 TURNS = HERE / "gate.jsonl"
 OUTPUT = HERE.parent / "src" / "hindsight_recall" / WEIGHTS
 MODELS = HERE.parents[2] / ".cache" / "models"
-FOLDS = 10
-STEPS = 30
-SIGNS = len(signs(""))
 WANTED_RECALL = 0.965
 # Prior variance of each kind of weight, found by cross-validation on gate.jsonl.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 5.0, 0.1, 30.0
-Matrix = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,48 +54,13 @@ async def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 def read_features(turns: Sequence[dict[str, object]]) -> Features:
     """The features of labelled turns."""
     texts = [excerpt(str(turn["text"])) for turn in turns]
-    counted = np.zeros((len(texts), BUCKETS))
-    for row, text in zip(counted, texts, strict=True):
-        places, value = grams(text)
-        row[places] = value
     return Features(
-        grams=counted,
-        pairs=np.stack([np.outer(found, found).ravel() for found in map(signs, texts)]).astype(np.float64),
+        grams=count_grams(texts),
+        pairs=pair_signs([signs(text) for text in texts]),
         embeddings=asyncio.run(embed(texts)).astype(np.float64),
         wanted=np.array([float(bool(turn["label"])) for turn in turns]),
         langs=[str(turn["lang"]) for turn in turns],
     )
-
-
-def kernel(blocks: Sequence[tuple[Matrix, float]]) -> Matrix:
-    """The prior covariance of the turns' logits."""
-    first, *others = (variance * rows @ rows.T for rows, variance in blocks)
-    return sum(others, first)
-
-
-def fit(covariance: Matrix, wanted: Matrix) -> Matrix:
-    """Logistic regression with a Gaussian prior, by Newton's method in the dual: the weights are Σ variance × dual × row."""
-    logits = np.zeros(len(wanted))
-    dual = np.zeros(len(wanted))
-    for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-logits))
-        curvature = np.maximum(p * (1 - p), 1e-6)
-        dual = np.linalg.solve(covariance + np.diag(1 / curvature), logits + (wanted - p) / curvature)
-        before, logits = logits, covariance @ dual
-        if np.abs(logits - before).max() < 1e-6:
-            break
-    return dual
-
-
-def cross_validate(covariance: Matrix, wanted: Matrix) -> Matrix:
-    """Every turn's score from a model that has not seen it."""
-    scores = np.zeros(len(wanted))
-    fold = np.random.default_rng(0).permutation(len(wanted)) % FOLDS
-    for number in range(FOLDS):
-        seen, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        dual = fit(covariance[np.ix_(seen, seen)], wanted[seen])
-        scores[held] = 1 / (1 + np.exp(-covariance[np.ix_(held, seen)] @ dual))
-    return scores
 
 
 def choose_threshold(scores: Matrix, features: Features) -> float:
@@ -143,12 +104,7 @@ def main() -> None:
         describe(name, scores, features, threshold)
         if arguments.errors:
             print_errors(turns, scores, threshold)
-        dual = fit(covariance, features.wanted)
-        weights = [(variance * rows.T @ dual).astype(np.float16) for rows, variance in blocks]
-        weights[1] = weights[1].reshape(SIGNS, SIGNS)
-        weights += [np.zeros(0, np.float16)] * (3 - len(weights))
-        stored |= {f"{name}_{part}": rows for part, rows in zip(("grams", "pairs", "embedding"), weights, strict=True)}
-        stored[f"{name}_threshold"] = np.array(threshold)
+        stored |= pack(name, blocks, fit(covariance, features.wanted), threshold)
     if not arguments.errors:
         model_id = np.array(OnnxModel(provide_model(MODELS)).identity.id)
         stored |= {"model_id": model_id, "training_sha256": np.array(hashlib.sha256(raw).hexdigest())}

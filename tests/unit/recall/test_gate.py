@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hindsight_recall.gate import Gate, excerpt, grams, load_gate, signs
+from hindsight_recall.gate import Gate, excerpt, load_gate, signs
 from hindsight_recall.gate_rules import AGAINST, FOR, find_rules
 from hindsight_recall.judging import Judge
 from hindsight_runtime.embedder import Model
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, Overloaded
+from hindsight_runtime.heads import grams
 
 TURNS = Path(__file__).parents[3] / "services/recall/training/gate.jsonl"
 
