@@ -58,6 +58,7 @@ SERVICES = (
         (str(BIN / "hindsight-ingest"),),
         "grpc",
         ("HINDSIGHT_INGEST_PORT", "REDIS_URL", "HINDSIGHT_RECORD_TOKEN", *EMBED),
+        ("HINDSIGHT_RELATE",),
         role="hindsight_ingest",
     ),
     Service(

@@ -41,7 +41,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
             f"the stored embeddings are of {generation.model_id} {generation.model_revision}, the embed service answers with "
             f"{model.id} {model.revision}; start it with the former"
         )
-    pipeline = Pipeline(pool, embedder, model, generation, guard=AdmitAll(), clock=_now)
+    pipeline = Pipeline(pool, embedder, model, generation, guard=AdmitAll(), clock=_now, kin=settings.kin)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
     if settings.redis_url:
         cache = redis.from_url(settings.redis_url, socket_timeout=2, socket_connect_timeout=2)

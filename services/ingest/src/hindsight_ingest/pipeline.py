@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -17,6 +17,7 @@ from hindsight_store.records import Embedded, Generation, Memory
 from hindsight_store.writer import PastRequest, Writer, writing
 
 from hindsight_ingest.candidate import Adjustment, Candidate, content_text
+from hindsight_ingest.kin import find_kin
 from hindsight_ingest.superseding import place_of
 from hindsight_ingest.versions import NEIGHBOURS, Versions, find_rule, is_twin
 
@@ -123,7 +124,7 @@ Entry = tuple[Candidate, Embedded] | InvalidField  # a candidate on its way, or 
 class Pipeline:
     """Writes candidates. One for the life of a process."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each stage
         self,
         pool: asyncpg.Pool,
         embedder: Embedder,
@@ -132,7 +133,9 @@ class Pipeline:
         *,
         guard: Guard,
         clock: Callable[[], datetime],
+        kin: Collection[str] = (),
     ) -> None:
+        self._kin = kin  # which relations follow from what memories say
         self._pool = pool
         self._embedder = embedder
         self._model = model
@@ -180,6 +183,9 @@ class Pipeline:
                 results.append(self._put(versions, call, entry, ids))
                 await asyncio.sleep(0)  # comparing takes milliseconds each; other calls go on in between
             await versions.write(writer, bank_id, self.generation)
+            if self._kin:
+                related = await find_kin(writer, bank_id, versions.fresh, self._kin, self.clock())
+                await writer.relate(bank_id, related, call.principal.key_id, self.clock())
             return results
 
         return await self.change(call, make, {(c.scope, c.key) for c in accepted})

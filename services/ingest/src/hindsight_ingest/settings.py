@@ -1,7 +1,9 @@
 """Ingest's settings, from the environment."""
 
 from hindsight_runtime.settings import ServerSettings, either
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
+
+from hindsight_ingest.kin import SORTS
 
 
 class IngestSettings(ServerSettings):
@@ -13,6 +15,19 @@ class IngestSettings(ServerSettings):
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
     record_token: SecretStr = SecretStr("")  # by which the recall service is believed; empty: it is not
+    relate: str = ""  # comma list: entities, preferences; relations that follow from what memories say
+
+    @field_validator("relate")
+    @classmethod
+    def _know_sorts(cls, text: str) -> str:
+        if unknown := [name for name in _split(text) if name not in SORTS]:
+            raise ValueError(f"HINDSIGHT_RELATE: {unknown[0]!r} is unknown; there are: {', '.join(SORTS)}")
+        return text
+
+    @property
+    def kin(self) -> list[str]:
+        """Which relations follow from what memories say."""
+        return _split(self.relate)
 
 
 class WorkerSettings(ServerSettings):
@@ -23,3 +38,7 @@ class WorkerSettings(ServerSettings):
     maintenance_database_url: str  # as the role hindsight_maintenance, to see every tenant's jobs
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -183,6 +183,11 @@ class Versions:
         self._added[memory_id] = (changed, embeddings)
         return changed
 
+    @property
+    def fresh(self) -> list[Memory]:
+        """The memories that are new and in force."""
+        return [memory for memory, _ in self._added.values() if memory.revision == 1 and memory.status == "active"]
+
     async def write(self, writer: Writer, bank_id: int, generation: int) -> None:
         """Write what was collected."""
         added = list(self._added.values())
