@@ -10,28 +10,29 @@ FRESH = timedelta(days=7)
 FRESH_WEIGHT = 1.1  # SPEC H1 asks for more, and leaves how much to us; its effect: docs/decisions/0011-recency.md
 ARCHIVED_WEIGHT = 0.5
 HALF_LIFE_DAYS = 30.0
+SLOWING_HITS = 8  # more hits than these slow the fading no further
 LEAST = 0.6  # what is left after very long: forgetting lowers, it never deletes
 TURN_IMPORTANCE = 0.5
 
 
 def age_weight(age: timedelta, *, hits: int = 0) -> float:
-    """What stage and retention leave of an importance at an age: each hit makes it fade slower. By whole days, so that of two
+    """What stage and retention leave of an importance at an age: hits make it fade slower. By whole days, so that of two
     memories of one day the likelier answer wins."""
     return (FRESH_WEIGHT if age <= FRESH else 1.0) * _retention(age, hits)
 
 
 def _retention(age: timedelta, hits: int) -> float:
-    return LEAST + (1 - LEAST) * 0.5 ** (age.days / (HALF_LIFE_DAYS * (1 + hits) ** 0.5))
+    return LEAST + (1 - LEAST) * 0.5 ** (age.days / (HALF_LIFE_DAYS * (1 + min(hits, SLOWING_HITS)) ** 0.5))
 
 
 def importance_of(kept: Kept, now: datetime) -> Importance:
     """What a memory's importance is made of at a moment: core memories do not fade.
 
-    Time counts from when the statement began to hold, or from the last hit if that is later.
+    Time counts from when the statement began to hold, not from the last hit: what was returned once would be returned again
+    and again, whether it helped or not (docs/decisions/0011-recency.md).
     """
     memory, use = kept.memory, kept.use
-    since = max(memory.valid_from, use.last_hit_at) if use.last_hit_at else memory.valid_from
-    age = max(timedelta(), now - since)
+    age = max(timedelta(), now - memory.valid_from)
     stage = FRESH_WEIGHT if age <= FRESH else 1.0
     if memory.status == "archived":
         stage = ARCHIVED_WEIGHT
