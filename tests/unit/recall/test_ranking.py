@@ -79,10 +79,11 @@ def standing_bank() -> list[Measured]:
     return [*topical, *rules, *(measured(f"p{n}", 0.1 - n / 100, standing="preference") for n in range(3))]
 
 
-def test_of_ten_places_four_go_to_what_stands_behind_five_of_the_topic():
-    answer, _ = rank(standing_bank(), WEIGHTS, Limits(10))
-    assert names(answer) == ["t0", "t1", "t2", "t3", "t4", "i0", "p0", "i1", "p1", "t5"]
-    assert [p.reason for p in answer] == [*["topic"] * 5, *["standing"] * 4, "topic"]
+def test_of_ten_places_three_go_to_what_stands_behind_seven_of_the_topic():
+    answer, _ = rank(standing_bank(), WEIGHTS, Limits(12))
+    assert names(answer) == [*(f"t{n}" for n in range(7)), "i0", "p0", "i1", "t7", "t8"]
+    assert [p.reason for p in answer] == [*["topic"] * 7, *["standing"] * 3, *["topic"] * 2]
+    assert names(rank(standing_bank(), WEIGHTS, Limits(7))[0]) == ["t0", "t1", "t2", "t3", "t4", "i0", "p0"]
 
 
 def test_of_five_places_the_last_goes_to_what_stands_and_of_two_none():

@@ -26,9 +26,9 @@ TURN_WEIGHTS = {
     "hop": 0.08,
     "rerank": 0.5,
 }  # docs/decisions/0007-episodic.md
-TOPICAL_PLACES = 5  # that standing instructions and preferences leave to the topic
-STANDING_PLACES = 4  # at most, behind them
-FEW = 3  # an answer of fewer hits has no room for what was not asked
+TOPICAL_PLACES = 7  # that standing instructions and preferences leave to the topic, where there are ten
+STANDING_PLACES = 3  # at most, behind them; docs/decisions/0012-standing.md
+PLACES_EACH = 3  # an answer gives one place in three to what was not asked, none where there are fewer
 
 Reason = Literal["topic", "standing", "history"]
 
@@ -161,7 +161,7 @@ def rank(measured: Iterable[Measured], weights: Weights, limits: Limits) -> tupl
     ordered = order(measured, weights)
     relevant = _chain([p for p in ordered if p.similarity >= limits.floor])
     answer = relevant[: limits.top_k]
-    if limits.wants_standing and limits.top_k >= FEW:
+    if limits.wants_standing and limits.top_k >= PLACES_EACH:
         answer = _offer_standing(ordered, relevant, limits.top_k)
     placed = {p.measured.id for p in answer}
     return answer, [p for p in ordered if p.measured.id not in placed]
@@ -183,11 +183,11 @@ def _chain(places: Sequence[Place]) -> list[Place]:
 
 def _offer_standing(ordered: Sequence[Place], relevant: Sequence[Place], top_k: int) -> list[Place]:
     """The first of the relevant, then the best standing instructions and preferences in turn, then the rest."""
-    first = TOPICAL_PLACES if top_k > TOPICAL_PLACES else top_k - 1
+    room = min(STANDING_PLACES, top_k // PLACES_EACH)
+    first = min(TOPICAL_PLACES, top_k - room)
     head = list(relevant[:first])
     placed = {p.measured.id for p in head}
     free = [p for p in ordered if p.measured.id not in placed]
-    room = min(STANDING_PLACES, top_k - first)
     sections = [[p for p in free if p.measured.standing == sort][:room] for sort in ("instruction", "preference")]
     turns = [place for pair in _in_turn(*sections) for place in pair][:room]
     standing = [replace(p, reason="standing") for p in turns]
