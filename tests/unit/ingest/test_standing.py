@@ -54,6 +54,7 @@ def test_a_memory_of_kind_preference_is_marked_whatever_it_says(text):
 
 @pytest.mark.parametrize("text", ["Always answer me in Polish.", "回答我一律用波兰语。"])
 def test_a_long_text_is_not_marked_unless_it_is_a_preference(text):
+    assert mark("fact", f"{text}\n\n{text}") == ""
     long = text * (MAX_CHARS // len(text) + 1)
     assert mark("fact", long) == ""
     assert mark("preference", long) == "preference"

@@ -10,6 +10,7 @@ from hindsight_runtime.heads import CONSTANT, HAN, WORD, Head, Row, Stored, load
 from hindsight_ingest.standing_rules import find_rules, is_sure
 
 MAX_CHARS = 400  # longer texts tell of something; an instruction is short
+MAX_LINES = 2  # more of them are a talk or a list, not one statement
 WEIGHTS = "standing.npz"
 
 
@@ -25,7 +26,7 @@ class Heads:
 def mark(kind: str, value: str) -> str:
     """ "instruction", "preference" or "": what of a memory holds whatever is being asked."""
     text = plain(value)
-    if not text or len(text) > MAX_CHARS:
+    if not text or len(text) > MAX_CHARS or text.count("\n") >= MAX_LINES:
         return "preference" if kind == "preference" else ""
     heads, found = load_heads(), signs(text)
     is_standing = kind == "preference" or is_sure(text) or heads.stands.score(text, found) >= heads.stands.threshold
