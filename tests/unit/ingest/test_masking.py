@@ -20,6 +20,8 @@ SECRETS = [
     ("The password is Tr0ub4dor&3, don't tell", "Tr0ub4dor", "password"),
     ("密码是 Xiao2024lin", "Xiao2024lin", "password"),
     ("支付密码：839201", "839201", "password"),
+    ("wifi密码：abc12345", "abc12345", "password"),
+    ("WiFi密码是abc12345", "abc12345", "password"),
     ("验证码是 558213，十分钟内有效", "558213", "password"),
     ("DB_PASSWORD=s3cr3t-value", "s3cr3t-value", "password"),
     ("postgresql://ada:pa55w0rd@db/x", "pa55w0rd", "url_password"),

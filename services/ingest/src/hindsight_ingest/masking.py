@@ -17,7 +17,7 @@ _NAMED = (
 _SECRET_KEY = re.compile(rf"(?:^|[_\W])(?:{_NAMED})(?:$|[_\W])", re.IGNORECASE)
 # A value after the name: quoted, or one word that is no everyday word of a sentence.
 _ASSIGNED = re.compile(
-    rf"(?P<name>(?<![A-Za-z])(?:{_NAMED}))"
+    rf"(?P<name>(?:(?<![A-Za-z])|(?=[\u3400-\u9fff]))(?:{_NAMED}))"
     r"(?P<between>[\"'”’]?\s{0,3}(?:is now|is|was|=>|:=|=|:|：|是|为|改成了?|就是)\s{0,3}[\"'“‘`]?)"
     r"(?P<value>[^\s\"'“”‘’`,，。；;<>()（）\[\]{}]{3,200})",
     re.IGNORECASE,
