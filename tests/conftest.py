@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from hindsight_recall.settings import RecallSettings
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.identity import hash_secret, new_assertion_keys, new_secret
 from hindsight_runtime.serving import serving
-from hindsight_store import jobs
+from hindsight_store import jobs, sessions
 from hindsight_store.pool import open_pool
 from pydantic import SecretStr
 from redis.asyncio import Redis
@@ -201,20 +202,23 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
 @pytest.fixture
 async def worker(services: Services, embed_address: str, embed_token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """A running worker; the value waits until nothing is queued any more."""
-    from hindsight_ingest.observing import EMBED_TURNS
-    from hindsight_ingest.worker import TurnEmbedder, Worker
+    from hindsight_ingest.rounds import SETTLE
+    from hindsight_ingest.settings import ListeningSettings
+    from hindsight_ingest.worker import Worker, assemble, find_generation
 
     async with AsyncExitStack() as stack:
         queue = await stack.enter_async_context(open_pool(services.database.maintenance))
         pool = await stack.enter_async_context(open_pool(services.database.ingest))
         embedder = await stack.enter_async_context(open_embedder(embed_address, embed_token))
-        turns = TurnEmbedder(pool, embedder, await embedder.describe_model())
+        model = await embedder.describe_model()
+        work = assemble(pool, embedder, model, await find_generation(pool, model), ListeningSettings(port=1))
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
-        working = tasks.create_task(Worker(queue, {EMBED_TURNS: turns.embed}).work())
+        working = tasks.create_task(Worker(queue, work).work())
         stack.callback(working.cancel)
 
         async def drained() -> None:
             async with asyncio.timeout(60):
+                await sessions.enqueue_due(queue, SETTLE, datetime.now(UTC), limit=100)
                 while await jobs.backlog(queue):  # noqa: ASYNC110 - the queue is a table, there is no event
                     await asyncio.sleep(0.05)
 

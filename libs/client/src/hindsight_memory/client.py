@@ -21,17 +21,22 @@ from hindsight.v1 import (
     recall_pb2_grpc,
     receipt_pb2,
     receipt_pb2_grpc,
+    session_pb2,
+    session_pb2_grpc,
 )
 
 from hindsight_memory import wire
 from hindsight_memory.errors import to_error
 from hindsight_memory.types import (
     Answer,
+    Candidate,
     Conflict,
     Considered,
+    Ended,
     Filter,
     ForgetMode,
     GateVerdict,
+    Job,
     Key,
     Memory,
     Mode,
@@ -40,6 +45,7 @@ from hindsight_memory.types import (
     Observed,
     Receipt,
     Relation,
+    Session,
     Status,
     ThenAndNow,
     Turn,
@@ -89,6 +95,7 @@ class Hindsight:
             for a in (ingest_address, recall_address)
         ]
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
+        self._sessions = session_pb2_grpc.SessionServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
         self._receipts = receipt_pb2_grpc.ReceiptServiceStub(self._channels[1])
@@ -215,7 +222,38 @@ class Hindsight:
         request = ingest_pb2.ObserveRequest(turns=[wire.from_turn(turn) for turn in turns])
         fields = {"session_id": session_id, "scope": scope, "first_turn": first_turn, **self._identity(agent_id, request_id)}
         response = await self._call(self._ingest.Observe, wire.fill(request, fields))
-        return Observed(response.first_turn, response.added)
+        return Observed(response.first_turn, response.added, tuple(map(wire.to_candidate, response.candidates)))
+
+    async def complete_task(
+        self, session_id: str, *, outcome: str = "", note: str = "", agent_id: str = "", request_id: str = ""
+    ) -> Ended:
+        """Say that a session's task is over (success, partial, failure; empty: the trace decides); it is looked back on."""
+        fields = {"session_id": session_id, "outcome": outcome, "note": note, **self._identity(agent_id, request_id)}
+        request = wire.fill(session_pb2.CompleteTaskRequest(), fields)
+        response = await self._call(self._sessions.CompleteTask, request)
+        return Ended(response.task_id, response.looks_back)
+
+    async def end_session(self, session_id: str, *, agent_id: str = "", request_id: str = "") -> Ended:
+        """Say that a session is over: its open task is looked back on, and the session is summed up."""
+        fields = {"session_id": session_id, **self._identity(agent_id, request_id)}
+        response = await self._call(self._sessions.EndSession, wire.fill(session_pb2.EndSessionRequest(), fields))
+        return Ended(response.task_id, response.looks_back)
+
+    async def look_back(self, session_id: str, *, agent_id: str = "", request_id: str = "") -> int:
+        """Let the tasks of a session be looked back on and tagged again; how many there are."""
+        fields = {"session_id": session_id, **self._identity(agent_id, request_id)}
+        return (await self._call(self._sessions.LookBack, wire.fill(session_pb2.LookBackRequest(), fields))).tasks
+
+    async def get_session(self, session_id: str, *, agent_id: str = "") -> Session:
+        """A session with its tasks and what became of them."""
+        request = recall_pb2.GetSessionRequest(agent_id=agent_id or self._agent_id, session_id=session_id)
+        return wire.to_session((await self._call(self._recall.GetSession, request)).session)
+
+    async def should_write(self, text: str, *, before: str = "", agent_id: str = "") -> tuple[bool, list[Candidate]]:
+        """Whether a user's turn holds anything worth keeping, and what, by rules alone; `before` is what the agent had said."""
+        fields = {"text": text, "before": before, "agent_id": agent_id or self._agent_id}
+        response = await self._call(self._sessions.ShouldWrite, wire.fill(session_pb2.ShouldWriteRequest(), fields))
+        return response.should_write, [wire.to_candidate(c) for c in response.candidates]
 
     async def recall(  # noqa: PLR0913 - the fields of the RPC
         self,
@@ -328,6 +366,19 @@ class Hindsight:
         async for page in self._pages(self._admin.ListKeys, admin_pb2.ListKeysRequest(tenant=tenant)):
             for key in page.keys:
                 yield wire.to_key(key)
+
+    async def list_jobs(self, state: str = "", *, tenant: str = "") -> AsyncIterator[Job]:
+        """The tenant's jobs in a state (queued, running, dead; empty: any), oldest first."""
+        number = wire.enum("JOB_STATE", state, admin_pb2.JobState, "state") if state else None
+        request = wire.fill(admin_pb2.ListJobsRequest(), {"tenant": tenant, "state": number})
+        async for page in self._pages(self._admin.ListJobs, request):
+            for job in page.jobs:
+                yield wire.to_job(job)
+
+    async def requeue_jobs(self, job_ids: Sequence[str], *, tenant: str = "") -> Sequence[str]:
+        """Let up to 256 dead letters be tried again; the ids of those that were."""
+        request = wire.fill(admin_pb2.RequeueJobsRequest(), {"tenant": tenant, "job_ids": list(job_ids)})
+        return (await self._call(self._admin.RequeueJobs, request)).job_ids
 
     async def rotate_key(self, key_id: str, *, tenant: str = "") -> tuple[Key, str]:
         """Give a key a new secret; the key and the secret."""

@@ -184,11 +184,84 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something worth keeping that was found in a turn."""
+
+    turn: int
+    trigger: str  # preference, entity, state, correction
+    rule: str
+    kind: str
+    key: str
+    query: str
+    value: str
+    importance: float
+    confidence: float
+    timing: str  # now; round: when the round closes; desk: never a memory
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
-    """What an observe kept: the number of its first turn, and how many turns are new."""
+    """What an observe kept: the number of its first turn, how many turns are new, and what they hold worth keeping."""
 
     first_turn: int
     added: int
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a call ended: the session's last task (empty: none), and whether it is looked back on now."""
+
+    task_id: str
+    looks_back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task found in a session; its turns are first_turn to end_turn, half-open."""
+
+    id: str
+    first_turn: int
+    end_turn: int
+    boundary: str  # what ended it: client, done, chain, resolved, topic, idle, end
+    outcome: str
+    state: str  # waiting, remembered, nothing
+    reason: str
+    judged_by: str
+    experience_id: str
+    memory_ids: tuple[str, ...]
+    looks: int
+    created_at: datetime
+    looked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as it stands."""
+
+    id: str
+    scope: str
+    started_at: datetime
+    last_turn_at: datetime
+    ended_at: datetime | None
+    turns: int
+    summary_id: str
+    judged_by: str
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Follow-up work of a change."""
+
+    id: str
+    kind: str
+    agent_id: str
+    state: str  # queued, running, dead
+    attempts: int
+    error: str
+    created_at: datetime
+    run_after: datetime
 
 
 @dataclass(frozen=True, slots=True)

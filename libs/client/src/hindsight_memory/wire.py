@@ -8,12 +8,13 @@ from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import admin_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2, receipt_pb2
+from hindsight.v1 import admin_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2, receipt_pb2, session_pb2
 
 from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
     Adjustment,
     Answer,
+    Candidate,
     ChannelAccount,
     Conflict,
     Considered,
@@ -23,13 +24,16 @@ from hindsight_memory.types import (
     Finding,
     GateVerdict,
     Hit,
+    Job,
     Key,
     Memory,
     NewKey,
     NewMemory,
     Receipt,
     Relation,
+    Session,
     Source,
+    Task,
     ThenAndNow,
     Turn,
     WriteResult,
@@ -231,6 +235,70 @@ def to_result(r: ingest_pb2.WriteResult) -> WriteResult:
 def to_relation(r: recall_pb2.Relation) -> Relation:
     """A relation."""
     return Relation(r.from_id, r.to_id, r.type, r.weight, r.created_at.ToDatetime(tzinfo=UTC))
+
+
+def to_candidate(c: session_pb2.Candidate) -> Candidate:
+    """Something worth keeping."""
+    return Candidate(
+        turn=c.turn,
+        trigger=c.trigger,
+        rule=c.rule,
+        kind=short("KIND", c.kind, memory_pb2.Kind),
+        key=c.key,
+        query=c.query,
+        value=c.value,
+        importance=c.importance,
+        confidence=c.confidence,
+        timing=short("TIMING", c.timing, session_pb2.Timing),
+    )
+
+
+def to_session(s: session_pb2.Session) -> Session:
+    """A session with its tasks."""
+    return Session(
+        id=s.id,
+        scope=s.scope,
+        started_at=s.started_at.ToDatetime(tzinfo=UTC),
+        last_turn_at=s.last_turn_at.ToDatetime(tzinfo=UTC),
+        ended_at=moment(s, "ended_at"),
+        turns=s.turns,
+        summary_id=s.summary_id,
+        judged_by=s.judged_by,
+        tasks=tuple(map(to_task, s.tasks)),
+    )
+
+
+def to_task(t: session_pb2.Task) -> Task:
+    """A task of a session."""
+    return Task(
+        id=t.id,
+        first_turn=t.first_turn,
+        end_turn=t.end_turn,
+        boundary=short("BOUNDARY", t.boundary, session_pb2.Boundary),
+        outcome=t.outcome,
+        state=short("TASK_STATE", t.state, session_pb2.TaskState),
+        reason=t.reason,
+        judged_by=t.judged_by,
+        experience_id=t.experience_id,
+        memory_ids=tuple(t.memory_ids),
+        looks=t.looks,
+        created_at=t.created_at.ToDatetime(tzinfo=UTC),
+        looked_at=moment(t, "looked_at"),
+    )
+
+
+def to_job(j: admin_pb2.Job) -> Job:
+    """A job."""
+    return Job(
+        id=j.id,
+        kind=j.kind,
+        agent_id=j.agent_id,
+        state=short("JOB_STATE", j.state, admin_pb2.JobState),
+        attempts=j.attempts,
+        error=j.error,
+        created_at=j.created_at.ToDatetime(tzinfo=UTC),
+        run_after=j.run_after.ToDatetime(tzinfo=UTC),
+    )
 
 
 def to_conflict(c: recall_pb2.Conflict) -> Conflict:

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from datetime import datetime
 from uuid import UUID
 
 _RANDOM_BITS = 74
@@ -17,3 +18,8 @@ def uuid7() -> UUID:
     high, low = _last >> 62, _last & ((1 << 62) - 1)
     milliseconds, twelve = high >> 12, high & 0xFFF
     return UUID(int=(milliseconds << 80) | (7 << 76) | (twelve << 64) | (2 << 62) | low)
+
+
+def first_at(moment: datetime) -> UUID:
+    """The least id that can have been made at a moment, to compare ids with."""
+    return UUID(int=(max(0, int(moment.timestamp() * 1000)) << 80) | (7 << 76) | (2 << 62))

@@ -3,9 +3,9 @@
 An own queue of SKIP LOCKED rather than a library: it shares the tenant-first keys, row security and transactions of the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -41,6 +41,13 @@ FAIL = """UPDATE jobs SET state = CASE WHEN attempts >= $4 THEN 'dead' ELSE 'que
 RELEASE = """UPDATE jobs SET state = 'queued', lease = NULL, leased_until = NULL, attempts = attempts - 1, run_after = now() + $4
     WHERE bank_id = $1 AND job_id = $2 AND lease = $3"""
 
+PAGE = """SELECT j.job_id, j.kind, a.agent_id, j.state, j.attempts, j.error, j.created_at, j.run_after
+    FROM jobs AS j JOIN agents AS a USING (bank_id)
+    WHERE ($1::text = '' OR j.state = $1) AND ($2::uuid IS NULL OR j.job_id > $2) ORDER BY j.job_id LIMIT $3"""
+
+REQUEUE = """UPDATE jobs SET state = 'queued', attempts = 0, run_after = now(), error = ''
+    WHERE job_id = ANY ($1) AND state = 'dead' RETURNING job_id"""
+
 BACKLOG = "SELECT state, count(*) AS jobs FROM jobs GROUP BY state"
 
 
@@ -55,6 +62,20 @@ class Job:
     payload: Mapping[str, Any]
     attempts: int
     lease: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class JobReport:
+    """How far a job is."""
+
+    job_id: UUID
+    kind: str
+    agent_id: str
+    state: str
+    attempts: int
+    error: str
+    created_at: datetime
+    run_after: datetime
 
 
 async def enqueue(connection: Connection, bank_id: int, tenant_id: int, kind: str, payload: Mapping[str, Any]) -> None:
@@ -86,6 +107,18 @@ async def release(pool: asyncpg.Pool, job: Job, delay: timedelta) -> None:
     """Put a job back that could not be tried, because something it needs is not there; the try does not count."""
     async with transaction(pool, 0, readonly=False) as connection:
         await connection.execute(RELEASE, job.bank_id, job.job_id, job.lease, delay)
+
+
+async def page(pool: asyncpg.Pool, tenant_id: int, state: str, *, after: UUID | None, limit: int) -> list[JobReport]:
+    """A tenant's jobs in a state (empty: any), oldest first, after one."""
+    async with transaction(pool, tenant_id, readonly=True) as connection:
+        return [JobReport(**row) for row in await connection.fetch(PAGE, state, after, limit)]
+
+
+async def requeue(pool: asyncpg.Pool, tenant_id: int, job_ids: Sequence[UUID]) -> list[UUID]:
+    """Give a tenant's dead letters all their tries again; which they were, ascending."""
+    async with transaction(pool, tenant_id, readonly=False) as connection:
+        return sorted(row["job_id"] for row in await connection.fetch(REQUEUE, list(job_ids)))
 
 
 async def backlog(pool: asyncpg.Pool) -> dict[str, int]:

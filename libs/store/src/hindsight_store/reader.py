@@ -55,6 +55,8 @@ SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL 
 
 FIND_BANK = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND agent_id = $2"
 
+FIND_AGENT = "SELECT agent_id FROM agents WHERE bank_id = $1"
+
 FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_id, scopes, rights, sources,
     created_at, expires_at, revoked_at FROM find_key($1)"""
 
@@ -268,6 +270,10 @@ class Reader:
     async def find_bank(self, tenant_id: int, agent_id: str) -> int | None:
         """The bank of an agent, or None."""
         return await self._connection.fetchval(FIND_BANK, tenant_id, agent_id)
+
+    async def find_agent(self, bank_id: int) -> str:
+        """The agent a bank belongs to."""
+        return await self._connection.fetchval(FIND_AGENT, bank_id)
 
     async def get(self, bank_id: int, memory_id: UUID) -> Kept | None:
         """A memory as it stands now, whatever its status."""

@@ -24,13 +24,6 @@ SELECTED = """t.bank_id = $1 AND ($2::text[] IS NULL OR t.scope = ANY ($2))
     AND ($3::timestamptz IS NULL OR t.at >= $3) AND ($4::timestamptz IS NULL OR t.at < $4)
     AND ($5::timestamptz IS NULL OR t.known_from <= $5)"""
 
-FIND_SESSION = "SELECT scope, ended_at FROM sessions WHERE bank_id = $1 AND session_id = $2"
-
-CREATE_SESSION = """INSERT INTO sessions (bank_id, session_id, tenant_id, scope, started_at, last_turn_at)
-    VALUES ($1, $2, $3, $4, $5, $5)"""
-
-TOUCH_SESSION = "UPDATE sessions SET last_turn_at = greatest(last_turn_at, $3) WHERE bank_id = $1 AND session_id = $2"
-
 LAST_TURN = "SELECT coalesce(max(turn), -1) FROM turns WHERE bank_id = $1 AND session_id = $2"
 
 BETWEEN = f"""SELECT {COLUMNS} FROM turns AS t
@@ -205,15 +198,6 @@ class TurnWriter(TurnReader):
         super().__init__(connection)
         self._tenant_id = tenant_id
 
-    async def find_session(self, bank_id: int, session_id: str) -> tuple[str, datetime | None] | None:
-        """A session's scope and when it ended, or None."""
-        row = await self._connection.fetchrow(FIND_SESSION, bank_id, session_id)
-        return (row["scope"], row["ended_at"]) if row else None
-
-    async def create_session(self, bank_id: int, session_id: str, scope: str, at: datetime) -> None:
-        """Begin a session."""
-        await self._connection.execute(CREATE_SESSION, bank_id, session_id, self._tenant_id, scope, at)
-
     async def last_turn(self, bank_id: int, session_id: str) -> int:
         """The number of a session's last turn; -1 where it has none."""
         return await self._connection.fetchval(LAST_TURN, bank_id, session_id)
@@ -227,7 +211,6 @@ class TurnWriter(TurnReader):
             rest = (dict(t.arguments), t.result, t.is_error, t.masked, t.principal, t.at, t.known_from)
             rows.append((*identity, *rest, to_tsvector(counts), round(length(counts))))
         await self._connection.executemany(INSERT_TURN, rows)
-        await self._connection.execute(TOUCH_SESSION, bank_id, turns[0].session_id, max(t.at for t in turns))
 
     async def insert_embeddings(
         self, bank_id: int, generation: int, channel: str, embedded: Sequence[tuple[TurnId, Vector]]

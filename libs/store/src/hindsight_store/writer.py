@@ -14,6 +14,7 @@ from hindsight_store import jobs, receipts
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
 from hindsight_store.records import Conflict, Embedded, Generation, Memory, Relation, Vector
+from hindsight_store.sessions import SessionWriter
 from hindsight_store.turns import TurnWriter
 from hindsight_store.words import length, terms, to_tsvector
 
@@ -210,6 +211,11 @@ class Writer(Reader):
     def turns(self) -> TurnWriter:
         """The turns of the same tenant, in the same transaction."""
         return TurnWriter(self._connection, self._tenant_id)
+
+    @property
+    def sessions(self) -> SessionWriter:
+        """The sessions and tasks of the same tenant, in the same transaction."""
+        return SessionWriter(self._connection, self._tenant_id)
 
     async def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
         """Queue a job that follows this change."""

@@ -18,11 +18,22 @@ class Right(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RIGHT_WRITE: _ClassVar[Right]
     RIGHT_ADMIN: _ClassVar[Right]
     RIGHT_OPERATOR: _ClassVar[Right]
+
+class JobState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    JOB_STATE_UNSPECIFIED: _ClassVar[JobState]
+    JOB_STATE_QUEUED: _ClassVar[JobState]
+    JOB_STATE_RUNNING: _ClassVar[JobState]
+    JOB_STATE_DEAD: _ClassVar[JobState]
 RIGHT_UNSPECIFIED: Right
 RIGHT_READ: Right
 RIGHT_WRITE: Right
 RIGHT_ADMIN: Right
 RIGHT_OPERATOR: Right
+JOB_STATE_UNSPECIFIED: JobState
+JOB_STATE_QUEUED: JobState
+JOB_STATE_RUNNING: JobState
+JOB_STATE_DEAD: JobState
 
 class Key(_message.Message):
     __slots__ = ("id", "tenant", "name", "agent_ids", "default_agent_id", "scopes", "rights", "sources", "created_at", "expires_at", "revoked_at")
@@ -141,3 +152,57 @@ class DescribeCallerResponse(_message.Message):
     KEY_FIELD_NUMBER: _ClassVar[int]
     key: Key
     def __init__(self, key: _Optional[_Union[Key, _Mapping]] = ...) -> None: ...
+
+class Job(_message.Message):
+    __slots__ = ("id", "kind", "agent_id", "state", "attempts", "error", "created_at", "run_after")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    RUN_AFTER_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: str
+    agent_id: str
+    state: JobState
+    attempts: int
+    error: str
+    created_at: _timestamp_pb2.Timestamp
+    run_after: _timestamp_pb2.Timestamp
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., agent_id: _Optional[str] = ..., state: _Optional[_Union[JobState, str]] = ..., attempts: _Optional[int] = ..., error: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., run_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListJobsRequest(_message.Message):
+    __slots__ = ("tenant", "state", "page_size", "page_token")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    state: JobState
+    page_size: int
+    page_token: str
+    def __init__(self, tenant: _Optional[str] = ..., state: _Optional[_Union[JobState, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListJobsResponse(_message.Message):
+    __slots__ = ("jobs", "next_page_token")
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    jobs: _containers.RepeatedCompositeFieldContainer[Job]
+    next_page_token: str
+    def __init__(self, jobs: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class RequeueJobsRequest(_message.Message):
+    __slots__ = ("tenant", "job_ids")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    JOB_IDS_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    job_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tenant: _Optional[str] = ..., job_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RequeueJobsResponse(_message.Message):
+    __slots__ = ("job_ids",)
+    JOB_IDS_FIELD_NUMBER: _ClassVar[int]
+    job_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, job_ids: _Optional[_Iterable[str]] = ...) -> None: ...

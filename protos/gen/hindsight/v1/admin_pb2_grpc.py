@@ -55,6 +55,16 @@ class AdminServiceStub:
                 request_serializer=hindsight_dot_v1_dot_admin__pb2.RevokeKeyRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_admin__pb2.RevokeKeyResponse.FromString,
                 _registered_method=True)
+        self.ListJobs = channel.unary_unary(
+                '/hindsight.v1.AdminService/ListJobs',
+                request_serializer=hindsight_dot_v1_dot_admin__pb2.ListJobsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_admin__pb2.ListJobsResponse.FromString,
+                _registered_method=True)
+        self.RequeueJobs = channel.unary_unary(
+                '/hindsight.v1.AdminService/RequeueJobs',
+                request_serializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsResponse.FromString,
+                _registered_method=True)
         self.DescribeCaller = channel.unary_unary(
                 '/hindsight.v1.AdminService/DescribeCaller',
                 request_serializer=hindsight_dot_v1_dot_admin__pb2.DescribeCallerRequest.SerializeToString,
@@ -94,6 +104,20 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListJobs(self, request, context):
+        """The tenant's jobs that wait, run or are dead letters, oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RequeueJobs(self, request, context):
+        """Let dead letters be tried again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DescribeCaller(self, request, context):
         """Who the caller is, as the server sees it. Any key may ask.
         """
@@ -123,6 +147,16 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.RevokeKey,
                     request_deserializer=hindsight_dot_v1_dot_admin__pb2.RevokeKeyRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_admin__pb2.RevokeKeyResponse.SerializeToString,
+            ),
+            'ListJobs': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListJobs,
+                    request_deserializer=hindsight_dot_v1_dot_admin__pb2.ListJobsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_admin__pb2.ListJobsResponse.SerializeToString,
+            ),
+            'RequeueJobs': grpc.unary_unary_rpc_method_handler(
+                    servicer.RequeueJobs,
+                    request_deserializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsResponse.SerializeToString,
             ),
             'DescribeCaller': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeCaller,
@@ -239,6 +273,60 @@ class AdminService:
             '/hindsight.v1.AdminService/RevokeKey',
             hindsight_dot_v1_dot_admin__pb2.RevokeKeyRequest.SerializeToString,
             hindsight_dot_v1_dot_admin__pb2.RevokeKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListJobs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.AdminService/ListJobs',
+            hindsight_dot_v1_dot_admin__pb2.ListJobsRequest.SerializeToString,
+            hindsight_dot_v1_dot_admin__pb2.ListJobsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RequeueJobs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.AdminService/RequeueJobs',
+            hindsight_dot_v1_dot_admin__pb2.RequeueJobsRequest.SerializeToString,
+            hindsight_dot_v1_dot_admin__pb2.RequeueJobsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -26,57 +26,58 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from hindsight.v1 import error_reason_pb2 as hindsight_dot_v1_dot_error__reason__pb2
 from hindsight.v1 import memory_pb2 as hindsight_dot_v1_dot_memory__pb2
+from hindsight.v1 import session_pb2 as hindsight_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/ingest.proto\x12\x0chindsight.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fhindsight/v1/error_reason.proto\x1a\x19hindsight/v1/memory.proto\":\n\nAdjustment\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\r\n\x05\x61sked\x18\x02 \x01(\x01\x12\x0e\n\x06stored\x18\x03 \x01(\x01\"\x85\x02\n\x0bWriteResult\x12&\n\x07outcome\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Outcome\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\x05\x12)\n\x06reason\x18\x04 \x01(\x0e\x32\x19.hindsight.v1.ErrorReason\x12\r\n\x05\x66ield\x18\x05 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t\x12-\n\x0b\x61\x64justments\x18\x07 \x03(\x0b\x32\x18.hindsight.v1.Adjustment\x12\x16\n\x0esuperseded_ids\x18\x08 \x03(\t\x12\x18\n\x10superseded_by_id\x18\t \x01(\t\"]\n\x0cWriteRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\'\n\x06memory\x18\x03 \x01(\x0b\x32\x17.hindsight.v1.NewMemory\":\n\rWriteResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.hindsight.v1.WriteResult\"|\n\x11WriteBatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12)\n\x08memories\x18\x03 \x03(\x0b\x32\x17.hindsight.v1.NewMemory\x12\x16\n\x0e\x61ll_or_nothing\x18\x04 \x01(\x08\"@\n\x12WriteBatchResponse\x12*\n\x07results\x18\x01 \x03(\x0b\x32\x19.hindsight.v1.WriteResult\"\x16\n\x04Tags\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xd3\x03\n\rUpdateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\x15\n\x08revision\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x10\n\x03key\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05query\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x12\n\x05value\x18\x07 \x01(\tH\x03\x88\x01\x01\x12 \n\x04tags\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Tags\x12\x17\n\nimportance\x18\t \x01(\x01H\x04\x88\x01\x01\x12\x17\n\nconfidence\x18\n \x01(\x01H\x05\x88\x01\x01\x12)\n\x08metadata\x18\x0b \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x14\n\x07is_core\x18\x0c \x01(\x08H\x06\x88\x01\x01\x12 \n\x04kind\x18\r \x01(\x0e\x32\x12.hindsight.v1.Kind\x12.\n\nexpires_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0b\n\t_revisionB\x06\n\x04_keyB\x08\n\x06_queryB\x08\n\x06_valueB\r\n\x0b_importanceB\r\n\x0b_confidenceB\n\n\x08_is_core\";\n\x0eUpdateResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.hindsight.v1.WriteResult\"\x8c\x01\n\rForgetRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\x0b\n\x03key\x18\x04 \x01(\t\x12\r\n\x05scope\x18\x05 \x01(\t\x12&\n\x04mode\x18\x06 \x01(\x0e\x32\x18.hindsight.v1.ForgetMode\"$\n\x0e\x46orgetResponse\x12\x12\n\nmemory_ids\x18\x01 \x03(\t\"[\n\x0eRestoreRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\x10\n\x08revision\x18\x04 \x01(\x05\"<\n\x0fRestoreResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.hindsight.v1.WriteResult\"\x83\x01\n\rRelateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66rom_id\x18\x03 \x01(\t\x12\r\n\x05to_id\x18\x04 \x01(\t\x12\x0c\n\x04type\x18\x05 \x01(\t\x12\x13\n\x06weight\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\t\n\x07_weight\" \n\x0eRelateResponse\x12\x0e\n\x06weight\x18\x01 \x01(\x01\"e\n\x0fUnrelateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66rom_id\x18\x03 \x01(\t\x12\r\n\x05to_id\x18\x04 \x01(\t\x12\x0c\n\x04type\x18\x05 \x01(\t\"#\n\x10UnrelateResponse\x12\x0f\n\x07removed\x18\x01 \x01(\x08\"\xa4\x01\n\x0eObserveRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\r\n\x05scope\x18\x04 \x01(\t\x12!\n\x05turns\x18\x05 \x03(\x0b\x32\x12.hindsight.v1.Turn\x12\x17\n\nfirst_turn\x18\x06 \x01(\x05H\x00\x88\x01\x01\x42\r\n\x0b_first_turn\"4\n\x0fObserveResponse\x12\x12\n\nfirst_turn\x18\x01 \x01(\x05\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x02 \x01(\x05*\xbe\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x13\n\x0fOUTCOME_CREATED\x10\x01\x12\x13\n\x0fOUTCOME_UPDATED\x10\x02\x12\x16\n\x12OUTCOME_SUPERSEDED\x10\x03\x12\x14\n\x10OUTCOME_CONFLICT\x10\x04\x12\x17\n\x13OUTCOME_QUARANTINED\x10\x05\x12\x13\n\x0fOUTCOME_WORKING\x10\x06\x12\x14\n\x10OUTCOME_REJECTED\x10\x07*W\n\nForgetMode\x12\x1b\n\x17\x46ORGET_MODE_UNSPECIFIED\x10\x00\x12\x14\n\x10\x46ORGET_MODE_FADE\x10\x01\x12\x16\n\x12\x46ORGET_MODE_DELETE\x10\x02\x32\xcc\x04\n\rIngestService\x12@\n\x05Write\x12\x1a.hindsight.v1.WriteRequest\x1a\x1b.hindsight.v1.WriteResponse\x12O\n\nWriteBatch\x12\x1f.hindsight.v1.WriteBatchRequest\x1a .hindsight.v1.WriteBatchResponse\x12\x43\n\x06Update\x12\x1b.hindsight.v1.UpdateRequest\x1a\x1c.hindsight.v1.UpdateResponse\x12\x43\n\x06\x46orget\x12\x1b.hindsight.v1.ForgetRequest\x1a\x1c.hindsight.v1.ForgetResponse\x12\x46\n\x07Restore\x12\x1c.hindsight.v1.RestoreRequest\x1a\x1d.hindsight.v1.RestoreResponse\x12\x43\n\x06Relate\x12\x1b.hindsight.v1.RelateRequest\x1a\x1c.hindsight.v1.RelateResponse\x12I\n\x08Unrelate\x12\x1d.hindsight.v1.UnrelateRequest\x1a\x1e.hindsight.v1.UnrelateResponse\x12\x46\n\x07Observe\x12\x1c.hindsight.v1.ObserveRequest\x1a\x1d.hindsight.v1.ObserveResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/ingest.proto\x12\x0chindsight.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fhindsight/v1/error_reason.proto\x1a\x19hindsight/v1/memory.proto\x1a\x1ahindsight/v1/session.proto\":\n\nAdjustment\x12\r\n\x05\x66ield\x18\x01 \x01(\t\x12\r\n\x05\x61sked\x18\x02 \x01(\x01\x12\x0e\n\x06stored\x18\x03 \x01(\x01\"\x85\x02\n\x0bWriteResult\x12&\n\x07outcome\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Outcome\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x10\n\x08revision\x18\x03 \x01(\x05\x12)\n\x06reason\x18\x04 \x01(\x0e\x32\x19.hindsight.v1.ErrorReason\x12\r\n\x05\x66ield\x18\x05 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t\x12-\n\x0b\x61\x64justments\x18\x07 \x03(\x0b\x32\x18.hindsight.v1.Adjustment\x12\x16\n\x0esuperseded_ids\x18\x08 \x03(\t\x12\x18\n\x10superseded_by_id\x18\t \x01(\t\"]\n\x0cWriteRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\'\n\x06memory\x18\x03 \x01(\x0b\x32\x17.hindsight.v1.NewMemory\":\n\rWriteResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.hindsight.v1.WriteResult\"|\n\x11WriteBatchRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12)\n\x08memories\x18\x03 \x03(\x0b\x32\x17.hindsight.v1.NewMemory\x12\x16\n\x0e\x61ll_or_nothing\x18\x04 \x01(\x08\"@\n\x12WriteBatchResponse\x12*\n\x07results\x18\x01 \x03(\x0b\x32\x19.hindsight.v1.WriteResult\"\x16\n\x04Tags\x12\x0e\n\x06values\x18\x01 \x03(\t\"\xd3\x03\n\rUpdateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\x15\n\x08revision\x18\x04 \x01(\x05H\x00\x88\x01\x01\x12\x10\n\x03key\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05query\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x12\n\x05value\x18\x07 \x01(\tH\x03\x88\x01\x01\x12 \n\x04tags\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Tags\x12\x17\n\nimportance\x18\t \x01(\x01H\x04\x88\x01\x01\x12\x17\n\nconfidence\x18\n \x01(\x01H\x05\x88\x01\x01\x12)\n\x08metadata\x18\x0b \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x14\n\x07is_core\x18\x0c \x01(\x08H\x06\x88\x01\x01\x12 \n\x04kind\x18\r \x01(\x0e\x32\x12.hindsight.v1.Kind\x12.\n\nexpires_at\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0b\n\t_revisionB\x06\n\x04_keyB\x08\n\x06_queryB\x08\n\x06_valueB\r\n\x0b_importanceB\r\n\x0b_confidenceB\n\n\x08_is_core\";\n\x0eUpdateResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.hindsight.v1.WriteResult\"\x8c\x01\n\rForgetRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\x0b\n\x03key\x18\x04 \x01(\t\x12\r\n\x05scope\x18\x05 \x01(\t\x12&\n\x04mode\x18\x06 \x01(\x0e\x32\x18.hindsight.v1.ForgetMode\"$\n\x0e\x46orgetResponse\x12\x12\n\nmemory_ids\x18\x01 \x03(\t\"[\n\x0eRestoreRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x11\n\tmemory_id\x18\x03 \x01(\t\x12\x10\n\x08revision\x18\x04 \x01(\x05\"<\n\x0fRestoreResponse\x12)\n\x06result\x18\x01 \x01(\x0b\x32\x19.hindsight.v1.WriteResult\"\x83\x01\n\rRelateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66rom_id\x18\x03 \x01(\t\x12\r\n\x05to_id\x18\x04 \x01(\t\x12\x0c\n\x04type\x18\x05 \x01(\t\x12\x13\n\x06weight\x18\x06 \x01(\x01H\x00\x88\x01\x01\x42\t\n\x07_weight\" \n\x0eRelateResponse\x12\x0e\n\x06weight\x18\x01 \x01(\x01\"e\n\x0fUnrelateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x0f\n\x07\x66rom_id\x18\x03 \x01(\t\x12\r\n\x05to_id\x18\x04 \x01(\t\x12\x0c\n\x04type\x18\x05 \x01(\t\"#\n\x10UnrelateResponse\x12\x0f\n\x07removed\x18\x01 \x01(\x08\"\xa4\x01\n\x0eObserveRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x10\n\x08\x61gent_id\x18\x02 \x01(\t\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\r\n\x05scope\x18\x04 \x01(\t\x12!\n\x05turns\x18\x05 \x03(\x0b\x32\x12.hindsight.v1.Turn\x12\x17\n\nfirst_turn\x18\x06 \x01(\x05H\x00\x88\x01\x01\x42\r\n\x0b_first_turn\"a\n\x0fObserveResponse\x12\x12\n\nfirst_turn\x18\x01 \x01(\x05\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x02 \x01(\x05\x12+\n\ncandidates\x18\x03 \x03(\x0b\x32\x17.hindsight.v1.Candidate*\xbe\x01\n\x07Outcome\x12\x17\n\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x13\n\x0fOUTCOME_CREATED\x10\x01\x12\x13\n\x0fOUTCOME_UPDATED\x10\x02\x12\x16\n\x12OUTCOME_SUPERSEDED\x10\x03\x12\x14\n\x10OUTCOME_CONFLICT\x10\x04\x12\x17\n\x13OUTCOME_QUARANTINED\x10\x05\x12\x13\n\x0fOUTCOME_WORKING\x10\x06\x12\x14\n\x10OUTCOME_REJECTED\x10\x07*W\n\nForgetMode\x12\x1b\n\x17\x46ORGET_MODE_UNSPECIFIED\x10\x00\x12\x14\n\x10\x46ORGET_MODE_FADE\x10\x01\x12\x16\n\x12\x46ORGET_MODE_DELETE\x10\x02\x32\xcc\x04\n\rIngestService\x12@\n\x05Write\x12\x1a.hindsight.v1.WriteRequest\x1a\x1b.hindsight.v1.WriteResponse\x12O\n\nWriteBatch\x12\x1f.hindsight.v1.WriteBatchRequest\x1a .hindsight.v1.WriteBatchResponse\x12\x43\n\x06Update\x12\x1b.hindsight.v1.UpdateRequest\x1a\x1c.hindsight.v1.UpdateResponse\x12\x43\n\x06\x46orget\x12\x1b.hindsight.v1.ForgetRequest\x1a\x1c.hindsight.v1.ForgetResponse\x12\x46\n\x07Restore\x12\x1c.hindsight.v1.RestoreRequest\x1a\x1d.hindsight.v1.RestoreResponse\x12\x43\n\x06Relate\x12\x1b.hindsight.v1.RelateRequest\x1a\x1c.hindsight.v1.RelateResponse\x12I\n\x08Unrelate\x12\x1d.hindsight.v1.UnrelateRequest\x1a\x1e.hindsight.v1.UnrelateResponse\x12\x46\n\x07Observe\x12\x1c.hindsight.v1.ObserveRequest\x1a\x1d.hindsight.v1.ObserveResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hindsight.v1.ingest_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_OUTCOME']._serialized_start=2258
-  _globals['_OUTCOME']._serialized_end=2448
-  _globals['_FORGETMODE']._serialized_start=2450
-  _globals['_FORGETMODE']._serialized_end=2537
-  _globals['_ADJUSTMENT']._serialized_start=166
-  _globals['_ADJUSTMENT']._serialized_end=224
-  _globals['_WRITERESULT']._serialized_start=227
-  _globals['_WRITERESULT']._serialized_end=488
-  _globals['_WRITEREQUEST']._serialized_start=490
-  _globals['_WRITEREQUEST']._serialized_end=583
-  _globals['_WRITERESPONSE']._serialized_start=585
-  _globals['_WRITERESPONSE']._serialized_end=643
-  _globals['_WRITEBATCHREQUEST']._serialized_start=645
-  _globals['_WRITEBATCHREQUEST']._serialized_end=769
-  _globals['_WRITEBATCHRESPONSE']._serialized_start=771
-  _globals['_WRITEBATCHRESPONSE']._serialized_end=835
-  _globals['_TAGS']._serialized_start=837
-  _globals['_TAGS']._serialized_end=859
-  _globals['_UPDATEREQUEST']._serialized_start=862
-  _globals['_UPDATEREQUEST']._serialized_end=1329
-  _globals['_UPDATERESPONSE']._serialized_start=1331
-  _globals['_UPDATERESPONSE']._serialized_end=1390
-  _globals['_FORGETREQUEST']._serialized_start=1393
-  _globals['_FORGETREQUEST']._serialized_end=1533
-  _globals['_FORGETRESPONSE']._serialized_start=1535
-  _globals['_FORGETRESPONSE']._serialized_end=1571
-  _globals['_RESTOREREQUEST']._serialized_start=1573
-  _globals['_RESTOREREQUEST']._serialized_end=1664
-  _globals['_RESTORERESPONSE']._serialized_start=1666
-  _globals['_RESTORERESPONSE']._serialized_end=1726
-  _globals['_RELATEREQUEST']._serialized_start=1729
-  _globals['_RELATEREQUEST']._serialized_end=1860
-  _globals['_RELATERESPONSE']._serialized_start=1862
-  _globals['_RELATERESPONSE']._serialized_end=1894
-  _globals['_UNRELATEREQUEST']._serialized_start=1896
-  _globals['_UNRELATEREQUEST']._serialized_end=1997
-  _globals['_UNRELATERESPONSE']._serialized_start=1999
-  _globals['_UNRELATERESPONSE']._serialized_end=2034
-  _globals['_OBSERVEREQUEST']._serialized_start=2037
-  _globals['_OBSERVEREQUEST']._serialized_end=2201
-  _globals['_OBSERVERESPONSE']._serialized_start=2203
-  _globals['_OBSERVERESPONSE']._serialized_end=2255
-  _globals['_INGESTSERVICE']._serialized_start=2540
-  _globals['_INGESTSERVICE']._serialized_end=3128
+  _globals['_OUTCOME']._serialized_start=2331
+  _globals['_OUTCOME']._serialized_end=2521
+  _globals['_FORGETMODE']._serialized_start=2523
+  _globals['_FORGETMODE']._serialized_end=2610
+  _globals['_ADJUSTMENT']._serialized_start=194
+  _globals['_ADJUSTMENT']._serialized_end=252
+  _globals['_WRITERESULT']._serialized_start=255
+  _globals['_WRITERESULT']._serialized_end=516
+  _globals['_WRITEREQUEST']._serialized_start=518
+  _globals['_WRITEREQUEST']._serialized_end=611
+  _globals['_WRITERESPONSE']._serialized_start=613
+  _globals['_WRITERESPONSE']._serialized_end=671
+  _globals['_WRITEBATCHREQUEST']._serialized_start=673
+  _globals['_WRITEBATCHREQUEST']._serialized_end=797
+  _globals['_WRITEBATCHRESPONSE']._serialized_start=799
+  _globals['_WRITEBATCHRESPONSE']._serialized_end=863
+  _globals['_TAGS']._serialized_start=865
+  _globals['_TAGS']._serialized_end=887
+  _globals['_UPDATEREQUEST']._serialized_start=890
+  _globals['_UPDATEREQUEST']._serialized_end=1357
+  _globals['_UPDATERESPONSE']._serialized_start=1359
+  _globals['_UPDATERESPONSE']._serialized_end=1418
+  _globals['_FORGETREQUEST']._serialized_start=1421
+  _globals['_FORGETREQUEST']._serialized_end=1561
+  _globals['_FORGETRESPONSE']._serialized_start=1563
+  _globals['_FORGETRESPONSE']._serialized_end=1599
+  _globals['_RESTOREREQUEST']._serialized_start=1601
+  _globals['_RESTOREREQUEST']._serialized_end=1692
+  _globals['_RESTORERESPONSE']._serialized_start=1694
+  _globals['_RESTORERESPONSE']._serialized_end=1754
+  _globals['_RELATEREQUEST']._serialized_start=1757
+  _globals['_RELATEREQUEST']._serialized_end=1888
+  _globals['_RELATERESPONSE']._serialized_start=1890
+  _globals['_RELATERESPONSE']._serialized_end=1922
+  _globals['_UNRELATEREQUEST']._serialized_start=1924
+  _globals['_UNRELATEREQUEST']._serialized_end=2025
+  _globals['_UNRELATERESPONSE']._serialized_start=2027
+  _globals['_UNRELATERESPONSE']._serialized_end=2062
+  _globals['_OBSERVEREQUEST']._serialized_start=2065
+  _globals['_OBSERVEREQUEST']._serialized_end=2229
+  _globals['_OBSERVERESPONSE']._serialized_start=2231
+  _globals['_OBSERVERESPONSE']._serialized_end=2328
+  _globals['_INGESTSERVICE']._serialized_start=2613
+  _globals['_INGESTSERVICE']._serialized_end=3201
 # @@protoc_insertion_point(module_scope)

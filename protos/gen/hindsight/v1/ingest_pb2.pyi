@@ -4,6 +4,7 @@ from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from hindsight.v1 import error_reason_pb2 as _error_reason_pb2
 from hindsight.v1 import memory_pb2 as _memory_pb2
+from hindsight.v1 import session_pb2 as _session_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -250,9 +251,11 @@ class ObserveRequest(_message.Message):
     def __init__(self, request_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., session_id: _Optional[str] = ..., scope: _Optional[str] = ..., turns: _Optional[_Iterable[_Union[_memory_pb2.Turn, _Mapping]]] = ..., first_turn: _Optional[int] = ...) -> None: ...
 
 class ObserveResponse(_message.Message):
-    __slots__ = ("first_turn", "added")
+    __slots__ = ("first_turn", "added", "candidates")
     FIRST_TURN_FIELD_NUMBER: _ClassVar[int]
     ADDED_FIELD_NUMBER: _ClassVar[int]
+    CANDIDATES_FIELD_NUMBER: _ClassVar[int]
     first_turn: int
     added: int
-    def __init__(self, first_turn: _Optional[int] = ..., added: _Optional[int] = ...) -> None: ...
+    candidates: _containers.RepeatedCompositeFieldContainer[_session_pb2.Candidate]
+    def __init__(self, first_turn: _Optional[int] = ..., added: _Optional[int] = ..., candidates: _Optional[_Iterable[_Union[_session_pb2.Candidate, _Mapping]]] = ...) -> None: ...

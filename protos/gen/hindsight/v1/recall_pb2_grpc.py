@@ -70,6 +70,11 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsResponse.FromString,
                 _registered_method=True)
+        self.GetSession = channel.unary_unary(
+                '/hindsight.v1.RecallService/GetSession',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.GetSessionRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.GetSessionResponse.FromString,
+                _registered_method=True)
 
 
 class RecallServiceServicer:
@@ -125,6 +130,13 @@ class RecallServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetSession(self, request, context):
+        """A session with its tasks and what became of them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RecallServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -162,6 +174,11 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.ListConflicts,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.ListConflictsResponse.SerializeToString,
+            ),
+            'GetSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSession,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.GetSessionRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.GetSessionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -354,6 +371,33 @@ class RecallService:
             '/hindsight.v1.RecallService/ListConflicts',
             hindsight_dot_v1_dot_recall__pb2.ListConflictsRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.ListConflictsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/GetSession',
+            hindsight_dot_v1_dot_recall__pb2.GetSessionRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.GetSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -10,6 +10,7 @@ from hindsight.v1 import admin_pb2, admin_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import Principal, caller, hash_secret, new_secret
+from hindsight_store import jobs
 from hindsight_store.ids import uuid7
 from hindsight_store.keys import KeyWriter, NewKey, ensure_tenant, managing_keys
 from hindsight_store.reader import find_tenant
@@ -20,6 +21,8 @@ LIST_ITEMS = 256
 PAGE = 1000
 RIGHTS = {v: k.removeprefix("RIGHT_").lower() for k, v in admin_pb2.Right.items() if v}
 SOURCES = {v: k.removeprefix("SOURCE_KIND_").lower() for k, v in memory_pb2.SourceKind.items() if v}
+JOB_STATES = {v: k.removeprefix("JOB_STATE_").lower() for k, v in admin_pb2.JobState.items()} | {0: ""}
+MAX_JOBS, REQUEUED = 1000, 256
 
 
 class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
@@ -93,6 +96,28 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
 
         return admin_pb2.RevokeKeyResponse(key=to_key(await self._change(request, "revoke_key", revoke)))
 
+    async def ListJobs(self, request: admin_pb2.ListJobsRequest, context: Any) -> admin_pb2.ListJobsResponse:
+        """The tenant's jobs."""
+        tenant_id = await self._tenant(_admin_of_all(), request.tenant, create=False)
+        state = checks.check_name("state", request.state, JOB_STATES)
+        size = checks.check_count("page_size", request.page_size, default=100, high=MAX_JOBS)
+        after = checks.check_id("page_token", request.page_token) if request.page_token else None
+        page = await jobs.page(self._pool, tenant_id, state, after=after, limit=size + 1)
+        token = str(page[size - 1].job_id) if len(page) > size else ""
+        return admin_pb2.ListJobsResponse(jobs=map(_to_job, page[:size]), next_page_token=token)
+
+    async def RequeueJobs(self, request: admin_pb2.RequeueJobsRequest, context: Any) -> admin_pb2.RequeueJobsResponse:
+        """Let dead letters be tried again."""
+        principal = _admin_of_all()
+        tenant_id = await self._tenant(principal, request.tenant, create=False)
+        checks.check_items("job_ids", request.job_ids, low=1, high=REQUEUED)
+        wanted = [checks.check_id(f"job_ids[{i}]", text) for i, text in enumerate(request.job_ids)]
+        requeued = [str(i) for i in await jobs.requeue(self._pool, tenant_id, wanted)]
+        async with managing_keys(self._pool, tenant_id) as keys:
+            for job_id in requeued:
+                await keys.audit(principal.key_id, "requeue_job", job_id, "ok")
+        return admin_pb2.RequeueJobsResponse(job_ids=requeued)
+
     async def DescribeCaller(self, request: admin_pb2.DescribeCallerRequest, context: Any) -> admin_pb2.DescribeCallerResponse:
         """Who the caller is."""
         return admin_pb2.DescribeCallerResponse(key=to_key(caller()))
@@ -145,6 +170,28 @@ def _admin() -> Principal:
     if "operator" not in principal.rights:
         principal.require("admin")
     return principal
+
+
+def _admin_of_all() -> Principal:
+    """The caller, an admin who is not limited to some agents or scopes: jobs are of the whole tenant."""
+    principal = _admin()
+    if principal.agent_ids or principal.scopes:
+        raise PermissionDenied("jobs are of the whole tenant; a key limited to agents or scopes may not see them")
+    return principal
+
+
+def _to_job(report: jobs.JobReport) -> admin_pb2.Job:
+    job = admin_pb2.Job(
+        id=str(report.job_id),
+        kind=report.kind,
+        agent_id=report.agent_id,
+        state=f"JOB_STATE_{report.state.upper()}",
+        attempts=report.attempts,
+        error=report.error,
+    )
+    job.created_at.FromDatetime(report.created_at)
+    job.run_after.FromDatetime(report.run_after)
+    return job
 
 
 def _texts(field: str, texts: Any, max_chars: int) -> list[str]:

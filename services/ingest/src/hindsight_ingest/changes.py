@@ -12,13 +12,14 @@ from hindsight_store.reader import reading
 from hindsight_store.records import Embedded, Memory
 from hindsight_store.writer import Writer
 
-from hindsight_ingest.candidate import CEILINGS, lower_to_ceiling
+from hindsight_ingest.candidate import CEILINGS, Candidate, lower_to_ceiling
 from hindsight_ingest.pipeline import Call, Pipeline, Result, lock_key
 from hindsight_ingest.standing import mark
 from hindsight_ingest.versions import Versions
 
 FADE = 0.1  # what is left of the importance
 TEXT_FIELDS = frozenset({"key", "trigger", "value"})
+REVISED = ("key", "trigger", "value", "tags", "confidence", "metadata", "derived_from")  # of a memory that says more now
 UPDATE_TRIES = 5  # an update embeds before it locks; somebody else may be quicker
 
 
@@ -67,6 +68,28 @@ class Changes:
             if changed != memory:
                 changed = (await self._write(writer, bank_id, call, (changed, embedded or memory.revision)))[0]
             return [Result("updated", memory_id, changed.revision, adjustments=adjustments)]
+
+        return (await self._pipeline.change(call, make))[0]
+
+    async def revise(self, call: Call, memory_id: UUID, candidate: Candidate) -> Result:
+        """Let a memory say what a candidate says, which knows more of the same; its place and history stay.
+
+        Raises:
+            NotFound: no such memory, or somebody has deleted it.
+        """
+        if past := await self._pipeline.recall_request(call):
+            return past[0]
+        embedded = (await self._pipeline.embed([(candidate.content, candidate.trigger)]))[0]
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            if memory.status == "deleted":
+                raise NotFound("no such memory")
+            said = {name: getattr(candidate, name) for name in REVISED}
+            changed = replace(memory, **said, standing=mark(memory.kind, candidate.value))
+            if changed != memory:
+                changed = (await self._write(writer, bank_id, call, (changed, embedded)))[0]
+            return [Result("updated", memory_id, changed.revision)]
 
         return (await self._pipeline.change(call, make))[0]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import asyncpg
 import grpc
 import redis.asyncio as redis
-from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc
+from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc, session_pb2_grpc
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal, RecallOrOthers
@@ -23,7 +23,9 @@ from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
 from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.relating import Relating
+from hindsight_ingest.rounds import Rounds
 from hindsight_ingest.servicer import IngestServicer
+from hindsight_ingest.sessions import SessionServicer
 from hindsight_ingest.settings import IngestSettings
 
 
@@ -48,14 +50,22 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         stack.push_async_callback(cache.aclose)
         probes["redis"] = lambda: _ping_redis(cache)
 
+    observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), clock=_now)
+
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pipeline, Changes(pool, pipeline), Relating(pipeline), Observer(pool, clock=_now)), server
+            IngestServicer(pipeline, Changes(pool, pipeline), Relating(pipeline), observer), server
         )
+        session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer), server)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
 
-    names = ("hindsight.v1.IngestService", "hindsight.v1.AdminService", "hindsight.v1.RecordService")
+    names = (
+        "hindsight.v1.IngestService",
+        "hindsight.v1.SessionService",
+        "hindsight.v1.AdminService",
+        "hindsight.v1.RecordService",
+    )
     return Service(await _authenticator(pool, settings), register, names, probes)
 
 

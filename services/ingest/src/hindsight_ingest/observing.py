@@ -1,35 +1,53 @@
-"""Observe: keep the turns of a session as evidence, at once, whatever the embed service does."""
+"""Observe: keep the turns of a session as evidence, at once, whatever the embed service does; and listen for what follows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 import asyncpg
-from hindsight_runtime.errors import AlreadyExists, InvalidField, PermissionDenied
+from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import Principal
-from hindsight_store.turns import Turn, TurnWriter
+from hindsight_store.sessions import Session
+from hindsight_store.turns import Turn
 from hindsight_store.writer import PastRequest, Writer, writing
 
-from hindsight_ingest.masking import mask_turn
+from hindsight_ingest.listening import Finding, listen
+from hindsight_ingest.masking import mask, mask_turn
 from hindsight_ingest.pipeline import Call, check_repeat, lock_key
+from hindsight_ingest.rounds import KEEP, Rounds
 
 EMBED_TURNS = "embed_turns"
 JOB_TURNS = 64  # a job embeds at most this many, so that no job is long
 
 
+End = Callable[[Writer, int, Session, int], Awaitable[tuple[Session, bool]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What an observe kept."""
+    """What an observe kept, and what it found in the new turns. A repeat of the call finds nothing again."""
 
     first_turn: int
     added: int
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a call ended: the session's last task, if there is one, and whether it will be looked back on now."""
+
+    task_id: UUID | None
+    is_new: bool
 
 
 class Observer:
-    """Keeps turns. One for the life of a process."""
+    """Keeps turns and tells where tasks and sessions end. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, *, clock: Callable[[], datetime]) -> None:
+    def __init__(self, pool: asyncpg.Pool, rounds: Rounds, *, clock: Callable[[], datetime]) -> None:
         self._pool = pool
+        self._rounds = rounds
         self.clock = clock
 
     async def observe(self, call: Call, session_id: str, scope: str, turns: Sequence[Turn], first_turn: int | None) -> Observed:
@@ -43,57 +61,150 @@ class Observer:
         turns = [mask_turn(turn) for turn in turns]
         async with writing(self._pool, call.principal.tenant_id) as writer:
             bank_id = await writer.ensure_bank(call.agent_id)
-            locks = [lock_key(bank_id, "session", session_id)]
-            if call.request_id:
-                locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))
-            await writer.lock(locks)
-            if call.request_id:
-                past = await writer.find_request(bank_id, call.principal.key_id, call.request_id)
-                if past is not None:
-                    check_repeat(past, call)
-                    return Observed(**past.outcome)
-            session_scope = await self._enter(writer.turns, bank_id, session_id, scope, call.principal, turns[0].at)
-            observed = await self._keep(writer, bank_id, [replace(t, scope=session_scope) for t in turns], first_turn)
-            if call.request_id:
-                outcome = {"first_turn": observed.first_turn, "added": observed.added}
-                past_request = PastRequest(call.content_hash, outcome)
-                await writer.record_request(bank_id, call.principal.key_id, call.request_id, past_request)
+            past = await _lock(writer, bank_id, session_id, call)
+            if past is not None:
+                return Observed(**past)
+            session = await self._enter(writer, bank_id, session_id, scope, call.principal, turns[0].at)
+            observed = await self._keep(writer, bank_id, session, turns, first_turn)
+            await _record(writer, bank_id, call, {"first_turn": observed.first_turn, "added": observed.added})
         return observed
 
-    async def _enter(
-        self, turns: TurnWriter, bank_id: int, session_id: str, scope: str, principal: Principal, at: datetime
-    ) -> str:
-        """The session's scope; the session is begun if it is new."""
-        session = await turns.find_session(bank_id, session_id)
-        if session is None:
-            began = principal.writable_scope(scope)
-            await turns.create_session(bank_id, session_id, began, at)
-            return began
-        if not principal.may_use(session[0]):
-            raise PermissionDenied("the key may not add to this session; name another session_id")
-        if scope and scope != session[0]:
-            raise InvalidField("scope", "the session was begun with another scope; leave it out")
-        return session[0]
+    async def complete_task(self, call: Call, session_id: str, outcome: str, note: str) -> Ended:
+        """End the open task of a session, to be looked back on.
 
-    async def _keep(self, writer: Writer, bank_id: int, turns: Sequence[Turn], first_turn: int | None) -> Observed:
-        session_id = turns[0].session_id
+        Raises:
+            NotFound: no such session within what the caller may use.
+        """
+
+        async def end(writer: Writer, bank_id: int, session: Session, turns: int) -> tuple[Session, bool]:
+            return await self._rounds.complete_task(writer, bank_id, session, turns, (outcome, mask(note)[0]))
+
+        return await self._end(call, session_id, end)
+
+    async def end_session(self, call: Call, session_id: str) -> Ended:
+        """End a session, to be summed up; its open task is over as well. One that is over already stays so.
+
+        Raises:
+            NotFound: no such session within what the caller may use.
+        """
+
+        async def end(writer: Writer, bank_id: int, session: Session, turns: int) -> tuple[Session, bool]:
+            if session.ended_at is not None:
+                return session, False
+            ended = await self._rounds.end_session(writer, bank_id, session, turns)
+            return ended, ended.task_id != session.task_id
+
+        return await self._end(call, session_id, end)
+
+    async def look_back(self, call: Call, session_id: str) -> int:
+        """Let every task of a session that has ended be looked back on again; how many there are.
+
+        Raises:
+            NotFound: no such session within what the caller may use.
+        """
+        async with writing(self._pool, call.principal.tenant_id) as writer:
+            bank_id, session = await _find(writer, call, session_id)
+            past = await _lock(writer, bank_id, session_id, call)
+            if past is not None:
+                return past["tasks"]
+            tasks = await self._rounds.look_again(writer, bank_id, session)
+            await _record(writer, bank_id, call, {"tasks": tasks})
+        return tasks
+
+    async def _end(self, call: Call, session_id: str, end: End) -> Ended:
+        async with writing(self._pool, call.principal.tenant_id) as writer:
+            bank_id, _ = await _find(writer, call, session_id)
+            past = await _lock(writer, bank_id, session_id, call)
+            if past is not None:
+                return Ended(UUID(past["task_id"]) if past["task_id"] else None, past["is_new"])
+            session = await writer.sessions.find(bank_id, session_id)
+            assert session is not None
+            turns = await writer.turns.last_turn(bank_id, session_id) + 1
+            session, is_new = await end(writer, bank_id, session, turns)
+            await writer.sessions.update(bank_id, session)
+            outcome = {"task_id": str(session.task_id) if session.task_id else "", "is_new": is_new}
+            await _record(writer, bank_id, call, outcome)
+        return Ended(session.task_id, is_new)
+
+    async def _enter(
+        self, writer: Writer, bank_id: int, session_id: str, scope: str, principal: Principal, at: datetime
+    ) -> Session:
+        """The session; begun if it is new."""
+        session = await writer.sessions.find(bank_id, session_id)
+        if session is None:
+            session = Session(session_id, principal.writable_scope(scope), at, at, self.clock())
+            await writer.sessions.create(bank_id, session)
+            return session
+        if not principal.may_use(session.scope):
+            raise PermissionDenied("the key may not add to this session; name another session_id")
+        if scope and scope != session.scope:
+            raise InvalidField("scope", "the session was begun with another scope; leave it out")
+        return session
+
+    async def _keep(
+        self, writer: Writer, bank_id: int, session: Session, turns: Sequence[Turn], first_turn: int | None
+    ) -> Observed:
+        session_id = session.session_id
         end = await writer.turns.last_turn(bank_id, session_id) + 1
         first = end if first_turn is None else first_turn
         if first > end:
             raise InvalidField("first_turn", f"the session has {end} turns; the next is {end}")
-        numbered = [replace(t, turn=first + i) for i, t in enumerate(turns)]
-        there = await writer.turns.between(bank_id, session_id, first, first + len(turns))
+        numbered = [replace(t, turn=first + i, scope=session.scope) for i, t in enumerate(turns)]
+        there = await writer.turns.between(bank_id, session_id, max(0, first - 1), first + len(turns))
+        before = [t for t in there if t.turn < first]
+        there = there[len(before) :]
         for kept, given in zip(there, numbered, strict=False):
             if _said(kept) != _said(given):
                 raise AlreadyExists(f"turn {kept.turn} of the session has other content; send the turns that follow")
         fresh = numbered[len(there) :]
-        if fresh:
-            await writer.turns.insert(bank_id, fresh)
+        if not fresh:
+            return Observed(first, 0)
+        await writer.turns.insert(bank_id, fresh)
         for start in range(0, len(fresh), JOB_TURNS):
             part = fresh[start : start + JOB_TURNS]
             payload = {"session_id": session_id, "first": part[0].turn, "end": part[-1].turn + 1}
             await writer.enqueue(bank_id, EMBED_TURNS, payload)
-        return Observed(first, len(fresh))
+        last = there[-1] if there else before[-1] if before else None
+        findings = await self._listen(writer, bank_id, fresh, last)
+        await writer.sessions.update(bank_id, await self._rounds.hear(writer, bank_id, session, fresh))
+        return Observed(first, len(fresh), tuple(findings))
+
+    async def _listen(self, writer: Writer, bank_id: int, fresh: Sequence[Turn], last: Turn | None) -> list[Finding]:
+        """What of fresh turns is worth keeping; what does not wait for the round is kept at once."""
+        findings = []
+        for turn, before in zip(fresh, [last, *fresh[:-1]], strict=True):
+            found = listen(turn, before)
+            findings += found
+            if any(one.timing == "now" for one in found):
+                part = {"first": turn.turn, "end": turn.turn + 1, "at_once": True}
+                await writer.enqueue(bank_id, KEEP, {"session_id": turn.session_id, **part})
+        return findings
+
+
+async def _find(writer: Writer, call: Call, session_id: str) -> tuple[int, Session]:
+    bank_id = await writer.find_bank(call.principal.tenant_id, call.agent_id)
+    session = await writer.sessions.find(bank_id, session_id) if bank_id is not None else None
+    if bank_id is None or session is None or not call.principal.may_use(session.scope):
+        raise NotFound("no such session of this agent; it begins with the first observed turn")
+    return bank_id, session
+
+
+async def _lock(writer: Writer, bank_id: int, session_id: str, call: Call) -> Mapping[str, Any] | None:
+    """Hold a session and the call's request id; what that answered before, if it did."""
+    locks = [lock_key(bank_id, "session", session_id)]
+    if call.request_id:
+        locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))
+    await writer.lock(locks)
+    past = await writer.find_request(bank_id, call.principal.key_id, call.request_id) if call.request_id else None
+    if past is None:
+        return None
+    check_repeat(past, call)
+    return past.outcome
+
+
+async def _record(writer: Writer, bank_id: int, call: Call, outcome: Mapping[str, Any]) -> None:
+    if call.request_id:
+        await writer.record_request(bank_id, call.principal.key_id, call.request_id, PastRequest(call.content_hash, outcome))
 
 
 def _said(turn: Turn) -> tuple[object, ...]:

@@ -1,18 +1,18 @@
 """IngestService: protobuf in, the pipeline, protobuf out."""
 
-import hashlib
 from typing import Any
 
 from hindsight.v1 import ingest_pb2, ingest_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import BatchRejected, InvalidField, PermissionDenied
-from hindsight_runtime.identity import caller
 
 from hindsight_ingest import validation
+from hindsight_ingest.calls import to_call
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
-from hindsight_ingest.pipeline import Call, Pipeline, Result
+from hindsight_ingest.pipeline import Pipeline, Result
 from hindsight_ingest.relating import Relating
+from hindsight_ingest.sessions import to_message
 from hindsight_ingest.superseding import MOMENT
 
 
@@ -27,7 +27,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
         """Write one memory."""
-        call = _call(request)
+        call = to_call(request)
         if not request.HasField("memory"):
             raise InvalidField("memory", "required; give the memory to write")
         candidate = validation.read_candidate("memory", request.memory, call.principal, self._pipeline.clock())
@@ -39,7 +39,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def WriteBatch(self, request: ingest_pb2.WriteBatchRequest, context: Any) -> ingest_pb2.WriteBatchResponse:
         """Write several memories."""
-        call = _call(request)
+        call = to_call(request)
         checks.check_items("memories", request.memories, low=1, high=validation.BATCH)
         # What does not say since when it holds does so in the order given, as if written one by one: the last holds since now.
         first = self._pipeline.clock() - (len(request.memories) - 1) * MOMENT
@@ -58,7 +58,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
         """Change fields of a memory."""
-        call = _call(request)
+        call = to_call(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         fields = validation.read_changes(request)
         revision = _revision(request) if request.HasField("revision") else None
@@ -67,7 +67,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def Forget(self, request: ingest_pb2.ForgetRequest, context: Any) -> ingest_pb2.ForgetResponse:
         """Fade or delete memories."""
-        call = _call(request)
+        call = to_call(request)
         if bool(request.memory_id) == bool(request.key):
             raise InvalidField("memory_id", "give either memory_id or key, and not both")
         memory_id = checks.check_id("memory_id", request.memory_id) if request.memory_id else None
@@ -81,27 +81,27 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def Restore(self, request: ingest_pb2.RestoreRequest, context: Any) -> ingest_pb2.RestoreResponse:
         """Go back to an earlier revision."""
-        call = _call(request)
+        call = to_call(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         result = await self._changes.restore(call, memory_id, _revision(request))
         return ingest_pb2.RestoreResponse(result=_to_message(result))
 
     async def Relate(self, request: ingest_pb2.RelateRequest, context: Any) -> ingest_pb2.RelateResponse:
         """State a relation."""
-        call = _call(request)
+        call = to_call(request)
         relation = validation.read_relation(request)
         await self._relating.relate(call, relation)
         return ingest_pb2.RelateResponse(weight=relation.weight)
 
     async def Unrelate(self, request: ingest_pb2.UnrelateRequest, context: Any) -> ingest_pb2.UnrelateResponse:
         """Take a relation back."""
-        call = _call(request)
+        call = to_call(request)
         removed = await self._relating.unrelate(call, validation.read_relation(request))
         return ingest_pb2.UnrelateResponse(removed=removed)
 
     async def Observe(self, request: ingest_pb2.ObserveRequest, context: Any) -> ingest_pb2.ObserveResponse:
         """Keep turns of a session."""
-        call = _call(request)
+        call = to_call(request)
         session_id = checks.check_text("session_id", request.session_id, max_chars=validation.SESSION_ID_CHARS, required=True)
         scope = checks.check_scope("scope", request.scope)
         checks.check_items("turns", request.turns, low=1, high=validation.BATCH)
@@ -111,28 +111,14 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         now = self._observer.clock()
         turns = [validation.read_turn(i, turn, session_id, call.principal, now) for i, turn in enumerate(request.turns)]
         observed = await self._observer.observe(call, session_id, scope, turns, first_turn)
-        return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added)
+        candidates = map(to_message, observed.findings)
+        return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added, candidates=candidates)
 
 
 def _revision(request: Any) -> int:
     if request.revision < 1:
         raise InvalidField("revision", "give a revision of the memory, counted from 1")
     return request.revision
-
-
-def _call(request: Any) -> Call:
-    """Who changes whose memories; the content hash covers everything but the request id."""
-    principal = caller()
-    principal.require("write")
-    checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
-    checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
-    agent_id = principal.resolve_agent(request.agent_id)
-    content = type(request)()
-    content.CopyFrom(request)
-    content.ClearField("request_id")
-    content.agent_id = agent_id
-    text = type(request).__name__.encode() + b"\x00" + content.SerializeToString(deterministic=True)
-    return Call(principal, agent_id, request.request_id, hashlib.sha256(text).digest())
 
 
 def _to_message(result: Result) -> ingest_pb2.WriteResult:

@@ -1,12 +1,50 @@
 """Ingest's settings, from the environment."""
 
 from hindsight_runtime.settings import ServerSettings, either
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from hindsight_ingest.kin import SORTS
+from hindsight_ingest.pulse import BOUNDARIES, CHAIN_CALLS, Rules
+from hindsight_ingest.rounds import Silence
 
 
-class IngestSettings(ServerSettings):
+class ListeningSettings(ServerSettings):
+    """What ingest and the worker need to agree on: when rounds, tasks and sessions end, and what follows from memories."""
+
+    task_boundaries: str = ",".join(BOUNDARIES)  # which of them are looked for beside the client's word
+    chain_calls: int = Field(default=CHAIN_CALLS, ge=1, le=100)  # tool calls that make a chain
+    round_quiet_s: float = Field(default=30.0, gt=0)
+    task_idle_s: float = Field(default=300.0, gt=0)
+    session_idle_s: float = Field(default=1800.0, gt=0)
+    relate: str = ""  # comma list: entities, preferences; relations that follow from what memories say
+
+    @field_validator("relate", "task_boundaries")
+    @classmethod
+    def _know_names(cls, text: str, field: ValidationInfo) -> str:
+        known = SORTS if field.field_name == "relate" else BOUNDARIES
+        if unknown := [name for name in _split(text) if name not in known]:
+            raise ValueError(
+                f"HINDSIGHT_{str(field.field_name).upper()}: {unknown[0]!r} is unknown; there are: {', '.join(known)}"
+            )
+        return text
+
+    @property
+    def kin(self) -> list[str]:
+        """Which relations follow from what memories say."""
+        return _split(self.relate)
+
+    @property
+    def rules(self) -> Rules:
+        """Which task boundaries are looked for."""
+        return Rules(_split(self.task_boundaries), self.chain_calls)
+
+    @property
+    def silence(self) -> Silence:
+        """How long silence lasts until it means something."""
+        return Silence(self.round_quiet_s, self.task_idle_s, self.session_idle_s)
+
+
+class IngestSettings(ListeningSettings):
     """What ingest needs beside what every service needs."""
 
     port: int = Field(default=50051, validation_alias="HINDSIGHT_INGEST_PORT")
@@ -15,22 +53,9 @@ class IngestSettings(ServerSettings):
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
     record_token: SecretStr = SecretStr("")  # by which the recall service is believed; empty: it is not
-    relate: str = ""  # comma list: entities, preferences; relations that follow from what memories say
-
-    @field_validator("relate")
-    @classmethod
-    def _know_sorts(cls, text: str) -> str:
-        if unknown := [name for name in _split(text) if name not in SORTS]:
-            raise ValueError(f"HINDSIGHT_RELATE: {unknown[0]!r} is unknown; there are: {', '.join(SORTS)}")
-        return text
-
-    @property
-    def kin(self) -> list[str]:
-        """Which relations follow from what memories say."""
-        return _split(self.relate)
 
 
-class WorkerSettings(ServerSettings):
+class WorkerSettings(ListeningSettings):
     """What the worker needs; its port answers health only."""
 
     port: int = Field(default=50054, validation_alias="HINDSIGHT_WORKER_PORT")

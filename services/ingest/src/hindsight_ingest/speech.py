@@ -78,6 +78,14 @@ _FURTHER = re.compile(
     r"帮我|请(?!放心)|再(?!见|次感谢|次谢谢)|还要|顺便|另外|但|不过",
     re.IGNORECASE,
 )
+_DONE = re.compile(
+    r"\bthat(?:'s| is|s) (?:all|it|everything)\b|\b(?:all|we(?:'re| are)|i(?:'m| am)|it(?:'s| is)) (?:done|set|finished)\b|"
+    r"\b(?:task|issue|ticket|case|problem|bug|job) (?:is |was |has been )?(?:now )?"
+    r"(?:done|complete[d]?|finished|solved|closed|fixed|resolved)\b|"
+    r"\bnothing else\b|\bthat (?:solved|fixed|did) it\b|\b(?:it|that|everything|this) works\b|\bworks (?:now|perfectly|fine)\b|"
+    r"搞定|(?:完成|解决|修好|弄好|办好|结束|成功|好使|通过)了|就这样|没(?:有)?(?:别的|其他|其它|问题|事)了?|可以了|不用了|没事了|可以用了|没有了",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(r"[?？]\s*$|[吗呢么][。.!！]?\s*$")
 
 
@@ -111,6 +119,15 @@ def is_closing(text: str) -> bool:
 def is_last_word(text: str) -> bool:
     """Whether a turn needs no answer: thanks or leave, with no further request or correction."""
     return is_closing(text) or (has_thanks(text) and not _FURTHER.search(text) and not find_corrections(text))
+
+
+def says_done(text: str, *, was_asked: bool) -> bool:
+    """Whether a user's turn says that the task is over. After a question of the agent, thanks alone may mean yes."""
+    if _QUESTION.search(text) or has_complaint(text):
+        return False
+    if _DONE.search(text) and not _FURTHER.search(text):
+        return True
+    return not was_asked and has_thanks(text) and is_last_word(text)
 
 
 def has_thanks(text: str) -> bool:

@@ -13,18 +13,26 @@ from hindsight_runtime.errors import DependencyUnavailable, HindsightError, Over
 from hindsight_runtime.identity import NoAuthentication, Principal
 from hindsight_runtime.serving import Service, run, wait_for
 from hindsight_runtime.settings import load
-from hindsight_store import jobs, receipts
+from hindsight_store import jobs, receipts, sessions
 from hindsight_store.pool import StoreUnavailable, open_pool, ping
 from hindsight_store.reader import active_generation
+from hindsight_store.records import Generation
 from hindsight_store.schema import verify_schema
 from hindsight_store.turns import Turn, search_text
 from hindsight_store.writer import writing
 
+from hindsight_ingest.changes import Changes
+from hindsight_ingest.closing import Closer
+from hindsight_ingest.keeping import Keeper
+from hindsight_ingest.looking_back import LookBack
 from hindsight_ingest.observing import EMBED_TURNS
-from hindsight_ingest.settings import WorkerSettings
+from hindsight_ingest.pipeline import AdmitAll, Pipeline
+from hindsight_ingest.rounds import KEEP, LOOK_BACK, SETTLE, SUM_UP, Rounds
+from hindsight_ingest.settings import ListeningSettings, WorkerSettings
 
 LEASED = 4  # jobs at once
 IDLE_S = 0.25
+SILENCE_S, SILENT = 1.0, 200  # how often silence is looked for, and in how many sessions at once
 SWEEP_S = 3600.0
 AGAIN = timedelta(seconds=2)  # where a dependency is away
 TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
@@ -87,9 +95,10 @@ class TurnEmbedder:
         alone = [_text(t) for t in fresh]
         joint = [f"{_text(before[t.turn])}\n{_text(t)}" if t.turn in before else _text(t) for t in fresh]
         rows = await self._embedder.embed([*alone, *joint], "passage", model=self._model)
-        generation = await active_generation(self._pool)
-        if generation is None or (generation.model_id, generation.model_revision) != (self._model.id, self._model.revision):
-            raise DependencyUnavailable("the active generation is of another model")
+        try:
+            generation = await find_generation(self._pool, self._model)
+        except ConnectionError as error:
+            raise DependencyUnavailable(str(error)) from None
         async with writing(self._pool, job.tenant_id) as writer:
             if not await writer.complete(job):
                 return
@@ -97,6 +106,17 @@ class TurnEmbedder:
             for channel, part in (("turn", rows[: len(ids)]), ("window", rows[len(ids) :])):
                 embedded = list(zip(ids, part, strict=True))
                 await writer.turns.insert_embeddings(job.bank_id, generation.generation, channel, embedded)
+
+
+async def watch_silence(queue: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+    """Queue what silence means in sessions, until it is cancelled."""
+    while True:
+        try:
+            found = await sessions.enqueue_due(queue, SETTLE, clock(), limit=SILENT)
+        except (StoreUnavailable, TimeoutError):
+            found = 0
+        if found < SILENT:
+            await asyncio.sleep(SILENCE_S)
 
 
 async def sweep(queue: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
@@ -109,8 +129,41 @@ async def sweep(queue: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
         await asyncio.sleep(SWEEP_S)
 
 
+async def find_generation(pool: asyncpg.Pool, model: Model) -> Generation:
+    """The active generation, of this model.
+
+    Raises:
+        ConnectionError: there is none yet, or it is another model's.
+    """
+    generation = await active_generation(pool)
+    if generation is None or (generation.model_id, generation.model_revision) != (model.id, model.revision):
+        raise ConnectionError("the active generation is of another model, or not there yet")
+    return generation
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 def _text(turn: Turn) -> str:
     return search_text(turn)[:TURN_CHARS]
+
+
+def assemble(
+    pool: asyncpg.Pool, embedder: Embedder, model: Model, generation: Generation, settings: ListeningSettings
+) -> dict[str, Work]:
+    """What the worker can do, by kind of job."""
+    rounds = Rounds(settings.rules, settings.silence, clock=_now)
+    pipeline = Pipeline(pool, embedder, model, generation, guard=AdmitAll(), clock=_now, kin=settings.kin)
+    changes = Changes(pool, pipeline)
+    closer = Closer(pool, pipeline, changes, rounds, clock=_now)
+    return {
+        EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed,
+        KEEP: Keeper(pool, pipeline, clock=_now).keep,
+        LOOK_BACK: LookBack(pool, pipeline, changes, clock=_now).look_back,
+        SETTLE: closer.settle,
+        SUM_UP: closer.sum_up,
+    }
 
 
 async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Service:
@@ -120,12 +173,12 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
     await wait_for("schema", lambda: verify_schema(pool))
     embedder = await stack.enter_async_context(open_embedder(settings.embed_address, settings.embed_token))
     model = await wait_for("embed", embedder.describe_model)
-    worker = Worker(queue, {EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed})
+    generation = await wait_for("generation", lambda: find_generation(pool, model))
+    work = assemble(pool, embedder, model, generation, settings)
+    worker = Worker(queue, work)
     tasks = await stack.enter_async_context(asyncio.TaskGroup())
-    working = tasks.create_task(worker.work())
-    sweeping = tasks.create_task(sweep(queue, lambda: datetime.now(UTC)))
-    stack.callback(working.cancel)
-    stack.callback(sweeping.cancel)
+    for one in (worker.work(), watch_silence(queue, _now), sweep(queue, _now)):
+        stack.callback(tasks.create_task(one).cancel)
 
     def register(server: grpc.aio.Server) -> None:
         """Nothing but health."""

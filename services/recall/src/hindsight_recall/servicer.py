@@ -13,6 +13,7 @@ from hindsight_runtime.identity import AGENT_SCOPE, Principal, caller
 from hindsight_store.ids import uuid7
 from hindsight_store.reader import Reader, reading
 from hindsight_store.records import Kept, Relation, Use
+from hindsight_store.sessions import reading_sessions
 
 from hindsight_recall import wire
 from hindsight_recall.calls import Banks, fit, reader_of
@@ -30,6 +31,8 @@ MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
 PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 HIDDEN = {"deleted", "pending_review"}  # what is forgotten or held back is for people who look after the bank
+SESSION_ID_CHARS = 128
+MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
 M = TypeVar("M", bound=Message)
@@ -194,6 +197,19 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         conflicts = fit([wire.to_conflict(c, with_principal=with_principal) for c in page[:size]])
         token = conflicts[-1].id if len(conflicts) < len(page) else ""
         return recall_pb2.ListConflictsResponse(conflicts=conflicts, next_page_token=token)
+
+    async def GetSession(self, request: recall_pb2.GetSessionRequest, context: Any) -> recall_pb2.GetSessionResponse:
+        """A session with its tasks."""
+        principal, agent_id = reader_of(request)
+        session_id = checks.check_text("session_id", request.session_id, max_chars=SESSION_ID_CHARS, required=True)
+        bank_id = await self._banks.find(principal, agent_id)
+        async with reading_sessions(self._pool, principal.tenant_id) as reader:
+            session = await reader.find(bank_id, session_id) if bank_id is not None else None
+            if bank_id is None or session is None or not principal.may_read(session.scope):
+                raise NotFound("no such session of this agent; it begins with the first observed turn")
+            tasks = await reader.list_tasks(bank_id, session_id, limit=MAX_TASKS)
+            turns = await reader.count_turns(bank_id, session_id)
+        return recall_pb2.GetSessionResponse(session=wire.to_session(session, turns, tasks))
 
 
 def _scopes_of(principal: Principal) -> tuple[str, ...] | None:

@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2
+from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2, session_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
 from hindsight_store.records import Conflict, Kept, Memory, RelationSeen, Selection, Use
+from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
 
 from hindsight_recall.ranking import Place
@@ -89,6 +90,44 @@ def to_relation(seen: RelationSeen) -> recall_pb2.Relation:
     return recall_pb2.Relation(
         from_id=str(r.from_id), to_id=str(r.to_id), type=r.type, weight=r.weight, created_at=to_stamp(seen.created_at)
     )
+
+
+def to_session(session: Session, turns: int, tasks: Sequence[Task]) -> session_pb2.Session:
+    """A session as a message."""
+    message = session_pb2.Session(
+        id=session.session_id,
+        scope=session.scope,
+        started_at=to_stamp(session.started_at),
+        last_turn_at=to_stamp(session.last_turn_at),
+        turns=turns,
+        summary_id=str(session.summary_id or ""),
+        judged_by=session.judged_by,
+        tasks=map(to_task, tasks),
+    )
+    if session.ended_at:
+        message.ended_at.CopyFrom(to_stamp(session.ended_at))
+    return message
+
+
+def to_task(task: Task) -> session_pb2.Task:
+    """A task as a message."""
+    message = session_pb2.Task(
+        id=str(task.task_id),
+        first_turn=task.first_turn,
+        end_turn=task.end_turn,
+        boundary=f"BOUNDARY_{task.boundary.upper()}",
+        outcome=task.outcome,
+        state=f"TASK_STATE_{task.state.upper()}",
+        reason=task.reason,
+        judged_by=task.judged_by,
+        experience_id=str(task.experience_id or ""),
+        memory_ids=map(str, task.memory_ids),
+        looks=task.looks,
+        created_at=to_stamp(task.created_at),
+    )
+    if task.looked_at:
+        message.looked_at.CopyFrom(to_stamp(task.looked_at))
+    return message
 
 
 def to_conflict(conflict: Conflict, *, with_principal: bool) -> recall_pb2.Conflict:

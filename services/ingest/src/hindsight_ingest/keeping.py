@@ -1,0 +1,127 @@
+"""What listening found becomes memories: new entities only, nothing that was recalled into the conversation."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+
+import asyncpg
+from hindsight_runtime.identity import Principal
+from hindsight_store.ids import first_at
+from hindsight_store.jobs import Job
+from hindsight_store.sessions import Session
+from hindsight_store.turns import Turn
+from hindsight_store.words import terms, to_tsquery
+from hindsight_store.writer import writing
+
+from hindsight_ingest.author import find_author
+from hindsight_ingest.candidate import Candidate, lower_to_ceiling
+from hindsight_ingest.conflicts import Statement, contradicts
+from hindsight_ingest.listening import Finding, listen
+from hindsight_ingest.pipeline import Call, Pipeline
+
+RECALLED = 500  # memories recalled into a session that its turns are compared with
+RECALLED_BEFORE = timedelta(minutes=10)  # a recall may come before the first turn is observed
+ECHO = 0.9  # of a statement's terms
+
+
+class Keeper:
+    """Does the jobs that keep what a round found. One for the life of a process."""
+
+    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, *, clock: Callable[[], datetime]) -> None:
+        self._pool = pool
+        self._pipeline = pipeline
+        self.clock = clock
+
+    async def keep(self, job: Job) -> None:
+        """Keep what the turns of a job hold: what may not wait, or the rest."""
+        session_id, first, end = job.payload["session_id"], job.payload["first"], job.payload["end"]
+        is_at_once = bool(job.payload.get("at_once"))
+        async with writing(self._pool, job.tenant_id) as writer:
+            agent_id = await writer.find_agent(job.bank_id)
+            session = await writer.sessions.find(job.bank_id, session_id)
+            turns = await writer.turns.between(job.bank_id, session_id, max(0, first - 1), end)
+        timing = "now" if is_at_once else "round"
+        found = [(t, one) for t, one in find_all(turns, first) if one.timing == timing]
+        if session and found:
+            fresh = await self._leave_out(job, session, found)
+            for key_id, part in groupby(fresh, key=lambda pair: pair[0].principal):
+                author = await find_author(self._pool, job.tenant_id, key_id)
+                part = list(part)
+                candidates = [to_candidate(turn, one, author, session.scope) for turn, one in part]
+                name = (session_id, *(f"{turn.turn}:{one.rule}" for turn, one in part))
+                await self._pipeline.write(call_of(author, agent_id, "keep", name), candidates)
+        async with writing(self._pool, job.tenant_id) as writer:
+            await writer.complete(job)
+
+    async def _leave_out(self, job: Job, session: Session, found: Sequence[tuple[Turn, Finding]]) -> list[tuple[Turn, Finding]]:
+        """Without what was recalled into the session, and without entities that are known."""
+        since = first_at(min(session.started_at, found[0][0].known_from) - RECALLED_BEFORE)
+        async with writing(self._pool, job.tenant_id) as writer:
+            recalled = await writer.sessions.recalled_since(job.bank_id, since, limit=RECALLED)
+            known: set[tuple[int, str]] = set()
+            for turn, one in found:
+                if one.name and (query := to_tsquery(terms(one.name))):
+                    place = (session.session_id, turn.turn, turn.known_from)
+                    names = await writer.sessions.named_before(job.bank_id, session.scope, {one.name: query}, place)
+                    known |= {(turn.turn, name) for name in names}
+        seen: set[str] = set()
+        kept = []
+        for turn, one in found:
+            is_known = one.name in seen or (turn.turn, one.name) in known
+            seen |= {one.name} - {""}
+            if not (one.trigger == "entity" and is_known) and not is_echo(one.value, recalled.values()):
+                kept.append((turn, one))
+        return kept
+
+
+def find_all(turns: Sequence[Turn], first: int) -> list[tuple[Turn, Finding]]:
+    """What of the turns from a number on is worth keeping."""
+    before = {t.turn + 1: t for t in turns}
+    return [(t, one) for t in turns if t.turn >= first for one in listen(t, before.get(t.turn))]
+
+
+def is_echo(value: str, recalled: Iterable[str]) -> bool:
+    """Whether a statement only repeats something that was recalled: its words are there, and it contradicts nothing."""
+    said = set(terms(value))
+    if not said:
+        return False
+    for text in recalled:
+        shared = len(said & set(terms(text))) / len(said)
+        if shared >= ECHO and not contradicts(Statement("", value, "fact"), Statement("", text, "fact")):
+            return True
+    return False
+
+
+def to_candidate(turn: Turn, one: Finding, author: Principal, scope: str) -> Candidate:
+    """A finding on its way through the pipeline, no surer than its source may be."""
+    wanted = "user" if turn.role == "user" else "tool"
+    source = wanted if wanted in author.sources else "inference"
+    importance, confidence, lowered = lower_to_ceiling(source, one.importance, one.confidence)
+    return Candidate(
+        scope=scope,
+        kind=one.kind,
+        key=one.key,
+        trigger=one.query,
+        value=one.value,
+        tags=one.tags,
+        importance=importance,
+        confidence=confidence,
+        source=source,
+        session_id=turn.session_id,
+        turn=turn.turn,
+        metadata={"rule": one.rule},
+        is_core=False,
+        valid_from=turn.at,
+        valid_to=None,
+        expires_at=None,
+        derived_from=(),
+        adjustments=lowered,
+    )
+
+
+def call_of(author: Principal, agent_id: str, act: str, name: Sequence[object]) -> Call:
+    """A call whose request id follows from what it does, so that a repeat writes nothing twice. What it stands for is the
+    act, not its content: the first that is written stands."""
+    digest = hashlib.sha256("\x1f".join(map(str, name)).encode()).digest()
+    return Call(author, agent_id, f"{act}:{digest.hex()}", digest)

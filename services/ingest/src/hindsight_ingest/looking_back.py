@@ -1,0 +1,171 @@
+"""The job that looks back on a task: reads its turns, and writes down what it taught, once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+import asyncpg
+from hindsight_runtime.errors import NotFound
+from hindsight_store.jobs import Job
+from hindsight_store.sessions import Session, Task
+from hindsight_store.turns import Turn
+from hindsight_store.writer import writing
+
+from hindsight_ingest.author import find_author
+from hindsight_ingest.candidate import CEILINGS, Candidate
+from hindsight_ingest.changes import Changes
+from hindsight_ingest.deriving import derive_key, derive_query
+from hindsight_ingest.keeping import call_of, find_all
+from hindsight_ingest.pipeline import Pipeline
+from hindsight_ingest.retrospecting import LISTS, Experience, retrospect, to_candidate_text
+
+FIRST_TURNS, LAST_TURNS = 200, 1800  # of a task that are read; of a longer one the middle is left out
+KEY_CHARS = 128
+OWN_TOOLS = frozenset(
+    (
+        "memory_write",
+        "memory_search",
+        "memory_update",
+        "memory_forget",
+        "remember",
+        "recall",
+        "forget",
+        "write_memory",
+        "search_memory",
+        "observe",
+        "complete_task",
+        "recall_context",
+        "report_outcome",
+        "desk_put",
+        "desk_get",
+        "desk_pin",
+        "end_session",
+    )
+)
+IMPORTANCE = {"success": 0.6, "partial": 0.6, "failure": 0.7}  # what went wrong is worth more next time
+ASIDE_IMPORTANCE, ASIDE_CONFIDENCE = 0.5, 0.6  # of what was found on the way
+RULES = "rules"
+
+
+class LookBack:
+    """Does the jobs that look back on tasks. One for the life of a process."""
+
+    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, *, clock: Callable[[], datetime]) -> None:
+        self._pool = pool
+        self._pipeline = pipeline
+        self._changes = changes
+        self.clock = clock
+
+    async def look_back(self, job: Job) -> None:
+        """Look back on the task of a job, unless a later job does so."""
+        async with writing(self._pool, job.tenant_id) as writer:
+            task = await writer.sessions.get_task(job.bank_id, UUID(job.payload["task_id"]))
+            if task is None or task.looks != job.payload["look"]:
+                await writer.complete(job)
+                return
+            agent_id = await writer.find_agent(job.bank_id)
+            session = await writer.sessions.find(job.bank_id, task.session_id)
+            turns = await writer.turns.between(job.bank_id, task.session_id, task.first_turn, task.end_turn)
+        assert session is not None
+        finished = await self._tell(job, session, task, turns, agent_id)
+        async with writing(self._pool, job.tenant_id) as writer:
+            if await writer.complete(job):
+                await writer.sessions.finish_task(job.bank_id, finished)
+
+    async def _tell(self, job: Job, session: Session, task: Task, turns: Sequence[Turn], agent_id: str) -> Task:
+        """The task with what became of it."""
+        task = replace(task, looked_at=self.clock(), judged_by=RULES)
+        read = leave_out_own([*turns[:FIRST_TURNS], *turns[FIRST_TURNS:][-LAST_TURNS:]])
+        experience = retrospect(read, task.outcome, task.note)
+        if experience is None:
+            return replace(task, state="nothing", reason="the trace shows nothing worth keeping")
+        author = await find_author(self._pool, job.tenant_id, turns[0].principal)
+        candidate = to_experience(experience, session, task)
+        first = call_of(author, agent_id, "experience", (task.task_id,))
+        experience_id = (await self._pipeline.write(first, [candidate]))[0].memory_id
+        assert experience_id is not None
+        if task.looks > 1:
+            again = call_of(author, agent_id, "experience", (task.task_id, task.looks))
+            try:
+                await self._changes.revise(again, experience_id, candidate)
+            except NotFound:
+                return replace(task, state="nothing", reason="the experience was forgotten", experience_id=None)
+        asides = to_asides(experience, turns, session, experience_id)
+        written = []
+        if asides:
+            call = call_of(author, agent_id, "aside", (task.task_id, *(one.value for one in asides)))
+            written = [r.memory_id for r in await self._pipeline.write(call, asides) if r.memory_id]
+        ids = tuple(dict.fromkeys((*task.memory_ids, *written)))
+        return replace(task, state="remembered", reason="", experience_id=experience_id, memory_ids=ids)
+
+
+def leave_out_own(turns: Sequence[Turn]) -> list[Turn]:
+    """Turns without calls of hindsight's own tools: what was recalled is not learned again."""
+    return [t for t in turns if not (t.role.startswith("tool") and is_own(t.tool))]
+
+
+def is_own(tool: str) -> bool:
+    """Whether a tool is one of hindsight's, as clients name it: plain, or behind the server's name."""
+    return tool.replace(".", "__").replace("/", "__").split("__")[-1] in OWN_TOOLS
+
+
+def to_experience(experience: Experience, session: Session, task: Task) -> Candidate:
+    """An experience on its way through the pipeline."""
+    parts = {name: list(getattr(experience, name)) for name in LISTS}
+    told = {"goal": experience.goal, "outcome": experience.outcome, **{name: part for name, part in parts.items() if part}}
+    return replace(
+        blank(session, task.first_turn),
+        kind="experience",
+        key=experience.goal[:KEY_CHARS].strip(),
+        trigger=experience.scenario_summary,
+        value=to_candidate_text(experience),
+        tags=experience.tags,
+        importance=IMPORTANCE[experience.outcome],
+        confidence=min(experience.confidence, CEILINGS["retrospective"]),
+        metadata={**told, "task_id": str(task.task_id), "boundary": task.boundary, "told_by": RULES},
+    )
+
+
+def to_asides(experience: Experience, turns: Sequence[Turn], session: Session, experience_id: UUID) -> list[Candidate]:
+    """Facts and preferences found on the way that listening did not find, derived from the experience."""
+    heard = [one.value for _, one in find_all(turns, turns[0].turn)]
+    told = [("preference", text) for text in experience.preferences] + [("fact", text) for text in experience.facts]
+    return [
+        replace(
+            blank(session, turns[0].turn),
+            kind=kind,
+            key=derive_key(kind, text),
+            trigger=derive_query(kind, text),
+            value=text,
+            importance=ASIDE_IMPORTANCE,
+            confidence=ASIDE_CONFIDENCE,
+            metadata={"rule": "retrospective"},
+            derived_from=(experience_id,),
+        )
+        for kind, text in told
+        if not any(text in value or value in text for value in heard)
+    ]
+
+
+def blank(session: Session, turn: int | None) -> Candidate:
+    """A candidate that a retrospective fills in. It holds since the session's last turn."""
+    return Candidate(
+        scope=session.scope,
+        kind="",
+        key="",
+        trigger="",
+        value="",
+        tags=(),
+        importance=0.5,
+        confidence=0.6,
+        source="retrospective",
+        session_id=session.session_id,
+        turn=turn,
+        metadata={},
+        is_core=False,
+        valid_from=session.last_turn_at,
+        valid_to=None,
+        expires_at=None,
+        derived_from=(),
+    )
