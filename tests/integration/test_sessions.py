@@ -1,8 +1,6 @@
 """Sessions: what is kept of them, where tasks end, and what looking back leaves."""
 
-from collections.abc import AsyncIterator
 
-import pytest
 from hindsight_memory import Filter, Hindsight, Turn
 
 ERROR = '{"error": "unknown column uid"}'
