@@ -35,7 +35,7 @@ CODE = re.compile(r'Traceback|File "|\b[A-Z][a-z]\w*(Error|Exception)\b|asyncpg|
 FILES = (ingest_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2)
 METHODS = {m.full_name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ADDRESSES = {
-    **dict.fromkeys(("IngestService", "AdminService", "RecordService"), "ingest"),
+    **dict.fromkeys(("IngestService", "SessionService", "AdminService", "RecordService"), "ingest"),
     **{"RecallService": "recall", "ReceiptService": "recall", "EmbeddingService": "embed"},
 }
 Metadata = tuple[tuple[str, str], ...]
@@ -130,7 +130,7 @@ def test_every_served_rpc_is_fuzzed():
 
 def _files() -> Iterator[Any]:
     pool = descriptor_pool.Default()
-    for name in ("memory", "ingest", "recall", "admin", "embedding", "receipt", "record", "error_reason", "desk", "review"):
+    for name in ("memory", "ingest", "recall", "admin", "embedding", "receipt", "record", "session", "error_reason", "desk", "review"):
         try:
             yield pool.FindFileByName(f"hindsight/v1/{name}.proto")
         except KeyError:

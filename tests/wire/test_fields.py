@@ -8,11 +8,11 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2
+from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2, session_pb2
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2)
+FILES = (ingest_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -37,6 +37,10 @@ VALID: dict[str, dict[str, Any]] = {
     "Relate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
     "Unrelate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
     "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
+    **{method: {"agentId": "ada", "sessionId": "s"} for method in ("CompleteTask", "EndSession", "LookBack", "GetSession")},
+    "ShouldWrite": {"agentId": "ada", "text": "t"},
+    "ListJobs": {},
+    "RequeueJobs": {"jobIds": [ID]},
     "CreateKey": {"name": "n"},
     "ListKeys": {},
     "RotateKey": {"keyId": ID},
@@ -97,6 +101,7 @@ BAD_FILTER: dict[str, Any] = {
 AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
+SESSION = {"sessionId": ["", " ", NUL, "x" * 129]}
 BAD_RELATION = {"fromId": ["", "x", ID], "toId": ["x", ID], "type": ["", " ", NUL, "x" * 33]}
 BAD: dict[str, dict[str, Any]] = {
     "Write": REQUEST | AGENT | {f"memory.{f}": v for f, v in BAD_MEMORY.items()},
@@ -121,6 +126,12 @@ BAD: dict[str, dict[str, Any]] = {
         "turns": [[], [TURN] * 257, *([turn] for turn in BAD_TURNS)],
         "firstTurn": [-1, 1],
     },
+    "CompleteTask": REQUEST | AGENT | SESSION | {"outcome": ["maybe", NUL, "x" * 33], "note": [NUL, "x" * 2001]},
+    **dict.fromkeys(("EndSession", "LookBack"), REQUEST | AGENT | SESSION),
+    "GetSession": AGENT | SESSION,
+    "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},
+    "ListJobs": {"tenant": [NUL], "state": [UNKNOWN]} | PAGE,
+    "RequeueJobs": {"tenant": [NUL], "jobIds": [[], ["x"], [ID] * 257]},
     "CreateKey": REQUEST
     | {
         "tenant": [NUL, " ", "x" * 65],

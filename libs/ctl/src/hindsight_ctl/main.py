@@ -2,22 +2,26 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from hindsight_memory import Hindsight, HindsightError, Key, NewKey
+from hindsight_memory import Hindsight, HindsightError, Job, Key, NewKey
 from rich.console import Console
 from rich.table import Table
 
 Tenant = Annotated[str, typer.Option(help="The tenant; default: the key's own. Another one needs the operator's right.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
+JOBS_AT_ONCE = 256
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 key_commands = typer.Typer(no_args_is_help=True, help="API keys: create, list, rotate, revoke.")
 app.add_typer(key_commands, name="key")
+job_commands = typer.Typer(no_args_is_help=True, help="Follow-up work: list it, see its dead letters, requeue them.")
+app.add_typer(job_commands, name="jobs")
 console = Console()
 errors = Console(stderr=True)
 
@@ -74,17 +78,7 @@ def list_(tenant: Tenant = "", as_json: AsJson = False) -> None:
         )
         for key in keys
     ]
-    columns = ("id", "name", "tenant", "agents", "scopes", "rights", "expires", "revoked")
-    if not console.is_terminal:
-        for row in (columns, *rows):
-            print("\t".join(row))
-        return
-    table = Table()
-    for column in columns:
-        table.add_column(column, no_wrap=column in ("id", "name"), overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    _show_table(("id", "name", "tenant", "agents", "scopes", "rights", "expires", "revoked"), rows)
 
 
 @key_commands.command("rotate")
@@ -99,6 +93,63 @@ def revoke(key_id: str, tenant: Tenant = "") -> None:
     """End a key; it stops working within 5 seconds."""
     _run(lambda client: client.revoke_key(key_id, tenant=tenant))
     console.print(f"revoked {key_id}")
+
+
+@job_commands.command("list")
+def list_jobs(
+    state: Annotated[str, typer.Option(help="queued, running or dead; dead letters are dead; default: any.")] = "",
+    tenant: Tenant = "",
+    as_json: AsJson = False,
+) -> None:
+    """List a tenant's jobs, oldest first. A dead letter failed at every try."""
+
+    async def collect(client: Hindsight) -> list[Job]:
+        return [job async for job in client.list_jobs(state, tenant=tenant)]
+
+    jobs = _run(collect)
+    if as_json:
+        _print_json([asdict(job) for job in jobs])
+        return
+    rows = [(j.id, j.kind, j.agent_id, j.state, str(j.attempts), j.error, _day(j.created_at), _day(j.run_after)) for j in jobs]
+    _show_table(("id", "kind", "agent", "state", "attempts", "error", "queued", "tried next"), rows)
+
+
+@job_commands.command("requeue")
+def requeue_jobs(
+    job_ids: Annotated[list[str] | None, typer.Argument(help="Which dead letters.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All of the tenant's dead letters.")] = False,
+    tenant: Tenant = "",
+) -> None:
+    """Let dead letters be tried again, with all their tries."""
+    if bool(job_ids) == all_:
+        errors.print("hindsightctl: name the jobs, or give --all")
+        raise typer.Exit(2)
+
+    async def requeue(client: Hindsight) -> list[str]:
+        wanted = job_ids or [job.id async for job in client.list_jobs("dead", tenant=tenant)]
+        parts = [wanted[n : n + JOBS_AT_ONCE] for n in range(0, len(wanted), JOBS_AT_ONCE)]
+        return [job_id for part in parts for job_id in await client.requeue_jobs(part, tenant=tenant)]
+
+    requeued = _run(requeue)
+    for job_id in requeued:
+        print(job_id)
+    if left := len(job_ids or ()) - len(requeued):
+        errors.print(f"hindsightctl: {left} of them are no dead letters of this tenant")
+        raise typer.Exit(1)
+
+
+def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table for people; tab-separated lines for everything else."""
+    if not console.is_terminal:
+        for row in (columns, *rows):
+            print("\t".join(row))
+        return
+    table = Table()
+    for column in columns:
+        table.add_column(column, no_wrap=column in ("id", "name"), overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _run(act: Callable[[Hindsight], Awaitable[Any]]) -> Any:
