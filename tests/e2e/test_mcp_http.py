@@ -160,7 +160,7 @@ async def test_logs_hold_content_only_where_asked_and_keys_never(edge, capfd, lo
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
-        ("HINDSIGHT_TOOLSETS", "memory,session", "'session' does not exist yet"),
+        ("HINDSIGHT_TOOLSETS", "memory,remember", "'remember' does not exist yet"),
         ("HINDSIGHT_TOOLSETS", "memories", "'memories' is unknown"),
         ("HINDSIGHT_TOOLSETS", " , ", "HINDSIGHT_TOOLSETS"),
         ("HINDSIGHT_EDGE_PORT", "http", "HINDSIGHT_EDGE_PORT"),

@@ -31,6 +31,14 @@ class Service:
     role: str = ""  # its role in the database; empty: it has no DATABASE_URL
 
 
+LISTENING = (
+    "HINDSIGHT_TASK_BOUNDARIES",
+    "HINDSIGHT_CHAIN_CALLS",
+    "HINDSIGHT_ROUND_QUIET_S",
+    "HINDSIGHT_TASK_IDLE_S",
+    "HINDSIGHT_SESSION_IDLE_S",
+    "HINDSIGHT_RELATE",
+)
 MIGRATE = Service(
     "migrate",
     (str(BIN / "hindsight-migrate"),),
@@ -58,7 +66,7 @@ SERVICES = (
         (str(BIN / "hindsight-ingest"),),
         "grpc",
         ("HINDSIGHT_INGEST_PORT", "REDIS_URL", "HINDSIGHT_RECORD_TOKEN", *EMBED),
-        ("HINDSIGHT_RELATE",),
+        LISTENING,
         role="hindsight_ingest",
     ),
     Service(
@@ -66,6 +74,7 @@ SERVICES = (
         (str(BIN / "hindsight-worker"),),
         "grpc",
         ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", *EMBED),
+        LISTENING,
         role="hindsight_ingest",
     ),
     Service(

@@ -10,6 +10,7 @@ from typing import Any, Literal
 MAX_DEPTH = 16
 SAFE_INTEGER = 2**53  # above it a number loses digits on its way
 SHOWN_CHARS = 64
+MAX_OBJECTS = 256
 UNKNOWN_NAMES = 8  # at most so many are named
 ARTICLES = {
     "string": "a text",
@@ -17,6 +18,7 @@ ARTICLES = {
     "integer": "a whole number",
     "boolean": "true or false",
     "array": "an array of texts",
+    "objects": "an array of objects",
     "object": "an object",
 }
 
@@ -31,10 +33,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One argument. `low` and `high` bound a number, or the characters of a text (of each text in an array)."""
+    """One argument. `low` and `high` bound a number, or the characters of a text (of each text in an array). An array of
+    objects names the fields of each in `items`."""
 
     name: str
-    type: Literal["string", "number", "integer", "boolean", "array", "object"]
+    type: Literal["string", "number", "integer", "boolean", "array", "object", "objects"]
     description: str
     required: bool = False
     default: Any = None
@@ -42,10 +45,13 @@ class Field:
     choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    items: tuple["Field", ...] = ()
 
     def schema(self) -> dict[str, Any]:
         """Its JSON schema."""
         schema: dict[str, Any] = {"type": self.type, "description": self.description}
+        if self.type == "objects":
+            return schema | {"type": "array", "items": to_schema(self.items), "minItems": 1, "maxItems": MAX_OBJECTS}
         if self.type == "string":
             schema |= self._text_schema()
         elif self.type == "array":
@@ -91,8 +97,21 @@ def read_arguments(fields: Sequence[Field], arguments: Mapping[str, Any]) -> dic
             problems.setdefault(*remedy)
         elif field.type == "integer":
             read[name] = int(arguments[name])
+        elif field.type == "objects":
+            read[name] = _read_objects(field, arguments[name], problems)
     if problems:
         raise Refused(problems)
+    return read
+
+
+def _read_objects(field: Field, values: list[dict[str, Any]], problems: dict[str, str]) -> list[dict[str, Any]]:
+    """The objects of an array, each with its defaults; what is not accepted is added to the problems."""
+    read = []
+    for i, value in enumerate(values):
+        try:
+            read.append(read_arguments(field.items, value))
+        except Refused as refused:
+            problems.update({f"{field.name}[{i}].{name}": remedy for name, remedy in refused.fields.items()})
     return read
 
 
@@ -134,9 +153,11 @@ def _refuse(field: Field, path: str, value: Any) -> tuple[str, str] | None:
         return path, f"give {_wanted(field)}; NaN and infinities are not allowed"
     if found == "number" and field.type == "integer" and not float(value).is_integer():
         return path, f"give {_wanted(field)}, got a fraction"
-    if found != field.type and (found, field.type) != ("number", "integer"):
+    if found != field.type and (found, field.type) not in (("number", "integer"), ("array", "objects")):
         leave_out = "; or leave it out" if value is None and not field.required else ""
         return path, f"give {_wanted(field)}, got {_named(value)}{leave_out}"
+    if field.type == "objects":
+        return _refuse_objects(path, value)
     if field.type == "array":
         return _refuse_array(field, path, value)
     if field.type == "object":
@@ -174,6 +195,13 @@ def _refuse_array(field: Field, path: str, values: list[Any]) -> tuple[str, str]
         if remedy := _refuse_text(field, value):
             return f"{path}[{i}]", remedy
     return None
+
+
+def _refuse_objects(path: str, values: list[Any]) -> tuple[str, str] | None:
+    if not 1 <= len(values) <= MAX_OBJECTS:
+        return path, f"give 1 to {MAX_OBJECTS} objects, got {len(values):,}"
+    wrong = next((i for i, value in enumerate(values) if not isinstance(value, dict)), None)
+    return None if wrong is None else (f"{path}[{wrong}]", f"give an object, got {_named(values[wrong])}")
 
 
 def _refuse_text(field: Field, text: str) -> str | None:

@@ -57,6 +57,25 @@ FOUND = _object(
     },
     optional=("hint",),
 )
+_CANDIDATE = _object({"turn": _INTEGER, **dict.fromkeys(("trigger", "rule", "kind", "key", "value", "timing"), _TEXT)})
+OBSERVED = _object(
+    {
+        "first_turn": {**_INTEGER, "description": "the number of the first turn in its session, from 0"},
+        "added": {**_INTEGER, "description": "how many turns are new"},
+        "candidates": {
+            "type": "array",
+            "items": _CANDIDATE,
+            "description": "what is worth keeping; timing: now, round (when the round closes), desk (for this task only)",
+        },
+    }
+)
+ENDED = _object(
+    {
+        "task_id": {**_TEXT, "description": "the session's last task; empty: it had none"},
+        "looks_back": {**_FLAG, "description": "whether it is looked back on now"},
+        "hint": _TEXT,
+    }
+)
 _EXPERIENCE = _object(
     {
         **dict.fromkeys(("id", "goal", "outcome", "scenario_summary"), _TEXT),

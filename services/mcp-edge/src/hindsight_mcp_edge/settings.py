@@ -5,11 +5,12 @@ from pydantic import Field, SecretStr, field_validator
 
 from hindsight_mcp_edge.experience_tools import EXPERIENCE_TOOLS
 from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS
+from hindsight_mcp_edge.session_tools import DESK_TOOLS, SESSION_TOOLS
 from hindsight_mcp_edge.tool import Tool
 
-TOOLSETS = {"memory": MEMORY_TOOLS, "experience": EXPERIENCE_TOOLS}
-PLANNED_TOOLSETS = ("remember", "session", "desk")
-DEFAULT_TOOLSETS = ("memory", "session")  # as far as they exist
+TOOLSETS = {"memory": MEMORY_TOOLS, "experience": EXPERIENCE_TOOLS, "session": SESSION_TOOLS, "desk": DESK_TOOLS}
+PLANNED_TOOLSETS = ("remember",)
+DEFAULT_TOOLSETS = ("memory", "session")
 
 
 class EdgeSettings(ServerSettings):
@@ -20,7 +21,7 @@ class EdgeSettings(ServerSettings):
     recall_address: str = "127.0.0.1:50052"
     embed_address: str = "127.0.0.1:50053"  # for /health only
     api_key: SecretStr = SecretStr("")  # of a stdio client, and of HTTP requests without one where authentication is off
-    toolsets: str = ",".join(name for name in DEFAULT_TOOLSETS if name in TOOLSETS)
+    toolsets: str = ",".join(DEFAULT_TOOLSETS)
     allowed_hosts: str = ""  # comma list, each with or without a port, beside the loopback names
     log_content: bool = False
 

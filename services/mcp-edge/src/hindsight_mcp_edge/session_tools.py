@@ -1,0 +1,92 @@
+"""The session and desk tool sets, as far as they exist: what a client's hooks call while a conversation goes on."""
+
+from typing import Any
+
+from hindsight_memory import Ended, Hindsight, Turn
+
+from hindsight_mcp_edge import results, texts
+from hindsight_mcp_edge.fields import Field
+from hindsight_mcp_edge.memory_tools import read_moment
+from hindsight_mcp_edge.tool import Arguments, Confirm, Tool
+
+ROLES = ("user", "assistant", "tool_call", "tool_result")
+TEXT_CHARS = 32_768
+
+SESSION_ID = Field("session_id", "string", "The conversation, always the same id; 会话 id.", required=True, low=1, high=128)
+AGENT = Field("agent_id", "string", "Whose memory; default: the key's agent; 谁的记忆.", low=1, high=64)
+SCOPE = Field("scope", "string", 'Whom the session concerns: "user:42"; decided by its first turns; 范围.', high=160)
+TURN_FIELDS = (
+    Field("role", "string", "Who says it, or a call of a tool, or its answer; 角色.", required=True, choices=ROLES),
+    Field("content", "string", "What is said; 内容.", high=TEXT_CHARS),
+    Field("tool", "string", "Of a call and its answer: the tool's name; 工具名.", low=1, high=128),
+    Field("arguments", "object", "Of a call: its arguments; 参数."),
+    Field("result", "string", "Of an answer: what came back; 返回结果.", high=TEXT_CHARS),
+    Field("is_error", "boolean", "Of an answer: whether the call failed; 是否出错.", default=False),
+    Field("at", "string", "When, as an RFC 3339 date-time; default: now; 时间.", high=64),
+)
+OBSERVE_FIELDS = (
+    SESSION_ID,
+    Field("turns", "objects", "The turns since the last call, in order; 新增的对话轮次.", required=True, items=TURN_FIELDS),
+    AGENT,
+    SCOPE,
+)
+COMPLETE_FIELDS = (
+    SESSION_ID,
+    Field("outcome", "string", "How it ended; default: the turns decide; 结果.", choices=("success", "partial", "failure")),
+    Field("note", "string", "What is worth knowing beside the turns; 补充说明.", high=2000),
+)
+
+
+async def observe(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
+    """Keep turns of a session."""
+    turns = [_to_turn(i, turn) for i, turn in enumerate(given["turns"])]
+    where = {"agent_id": given["agent_id"] or "", "scope": given["scope"] or ""}
+    observed = await hindsight.observe(given["session_id"], turns, **where)
+    shown = ("turn", "trigger", "rule", "kind", "key", "value", "timing")
+    candidates = [{name: getattr(one, name) for name in shown} for one in observed.candidates]
+    return {"first_turn": observed.first_turn, "added": observed.added, "candidates": candidates}
+
+
+async def complete_task(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
+    """Say that the task at hand is over."""
+    told = {"outcome": given["outcome"] or "", "note": given["note"] or ""}
+    return _from_ended(await hindsight.complete_task(given["session_id"], **told))
+
+
+async def end_session(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
+    """Say that a session is over."""
+    return _from_ended(await hindsight.end_session(given["session_id"]))
+
+
+def _to_turn(number: int, given: Arguments) -> Turn:
+    return Turn(
+        role=given["role"],
+        content=given["content"] or "",
+        tool=given["tool"] or "",
+        arguments=given["arguments"] or {},
+        result=given["result"] or "",
+        is_error=given["is_error"],
+        at=read_moment(f"turns[{number}].at", given["at"]) if given["at"] else None,
+    )
+
+
+def _from_ended(ended: Ended) -> dict[str, Any]:
+    hint = texts.LOOKS_BACK if ended.looks_back else texts.NOTHING_TO_LOOK_BACK_ON
+    return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": hint}
+
+
+SESSION_TOOLS = (
+    Tool("observe", "Observe turns 记录对话", texts.OBSERVE, OBSERVE_FIELDS, results.OBSERVED, observe),
+    Tool("complete_task", "Task is over 任务结束", texts.COMPLETE_TASK, COMPLETE_FIELDS, results.ENDED, complete_task),
+)
+DESK_TOOLS = (
+    Tool(
+        "end_session",
+        "Session is over 会话结束",
+        texts.END_SESSION,
+        (SESSION_ID,),
+        results.ENDED,
+        end_session,
+        is_idempotent=True,
+    ),
+)
