@@ -130,7 +130,19 @@ def test_every_served_rpc_is_fuzzed():
 
 def _files() -> Iterator[Any]:
     pool = descriptor_pool.Default()
-    for name in ("memory", "ingest", "recall", "admin", "embedding", "receipt", "record", "session", "error_reason", "desk", "review"):
+    for name in (
+        "memory",
+        "ingest",
+        "recall",
+        "admin",
+        "embedding",
+        "receipt",
+        "record",
+        "session",
+        "error_reason",
+        "desk",
+        "review",
+    ):
         try:
             yield pool.FindFileByName(f"hindsight/v1/{name}.proto")
         except KeyError:
