@@ -30,6 +30,7 @@ class Instance:
     api_key: str
     operator_key: str
     recall_dsn: str
+    maintenance_dsn: str
     embed_token: str
     launcher: asyncio.subprocess.Process
 
@@ -79,8 +80,12 @@ async def running(environment: Mapping[str, str] | None = None, *, keep: Path | 
         drain = asyncio.create_task(launcher.stdout.read())
         secrets = json.loads((home / "secrets.json").read_text())
         postgres = json.loads((home / "ports.json").read_text())["postgres"]
-        recall_dsn = f"postgresql://hindsight_recall:{secrets['recall_password']}@127.0.0.1:{postgres}/hindsight"
-        yield Instance(home, ports, secrets["api_key"], secrets["operator_key"], recall_dsn, secrets["embed_token"], launcher)
+        dsns = {
+            f"{role}_dsn": f"postgresql://hindsight_{role}:{secrets[f'{role}_password']}@127.0.0.1:{postgres}/hindsight"
+            for role in ("recall", "maintenance")
+        }
+        keys = {name: secrets[name] for name in ("api_key", "operator_key", "embed_token")}
+        yield Instance(home, ports, **keys, **dsns, launcher=launcher)
     finally:
         if launcher.returncode is None:
             launcher.send_signal(signal.SIGTERM)

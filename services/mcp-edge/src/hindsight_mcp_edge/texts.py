@@ -48,8 +48,8 @@ OBSERVE = """\
 Hand over what was said and done since the last call: the user's words, yours, tool calls and their answers. Usually the client's
 hooks call it after each exchange, not you. Turns are kept as evidence for 30 days, secrets masked; what is worth keeping (a
 preference, a correction, a new name, a change) is found by rules and becomes a memory by itself. Do not write it again.
-提交自上次调用以来的对话：用户的话、你的话、工具调用及其结果。通常由客户端的钩子在每轮之后调用。对话保留 30 天作为依据，机密会被遮盖；
-值得保留的内容（偏好、纠正、新名称、状态变化）由规则识别并自动成为记忆，无需再次写入。"""
+提交自上次调用以来的对话：用户的话、你的话、工具调用及其结果。通常由客户端的钩子在每轮之后调用。
+对话保留 30 天作为依据，机密会被遮盖；值得保留的内容（偏好、纠正、新名称、状态变化）由规则识别并自动成为记忆，无需再次写入。"""
 
 COMPLETE_TASK = """\
 Say that the task at hand is over. Call it when the user confirms or the work is done, once a task. The observed turns are then
@@ -61,7 +61,10 @@ END_SESSION = """\
 Say that the conversation is over. Its open task is looked back on, and the session is summed up in its own words.
 说明会话已结束：未完结的任务会被回顾，整个会话会生成摘要。"""
 
-LOOKS_BACK = "The task is looked back on in the background; search_memory finds what it taught. 正在后台回顾，稍后可用 search_memory 查到。"
+LOOKS_BACK = (
+    "The task is looked back on in the background; search_memory finds what it taught. "
+    "正在后台回顾，稍后可用 search_memory 查到。"
+)
 NOTHING_TO_LOOK_BACK_ON = "There is nothing new to look back on. 没有新的内容可供回顾。"
 
 UPDATE = """\
