@@ -28,6 +28,7 @@ HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "sta
 SEVERAL_BANKS = ("sample", "triples", "lme-lite")
 SHOWN = ("hit@1", "hit@5", "r@5", "r@10", "all@5", "all@10", "ndcg@10")
 CALLS = 4  # at once
+RUNS_SET = "tau-runs"  # observed, looked back on, and asked for by the next run's first message
 
 
 async def write_banks(banks: Banks, data: Sequence[Bank]) -> float:
@@ -121,13 +122,15 @@ async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
     keep = arguments.keep
     options = {"HINDSIGHT_EMBED_THREADS": "2"}
     async with running(options, keep=keep) as instance, instance.client(timeout_s=120.0) as client, bench_on(instance) as bench:
-        for name in names:
+        for name in (name for name in names if name != RUNS_SET):
             data = load(name, arguments.shared)
             banks = await prepare(client, name, data, keep)
             if not arguments.only_ablation:
                 await evaluate(banks, name, data)
             if arguments.ablation or arguments.only_ablation or name.startswith(("triples", "standing")):
                 await take_apart(bench, banks, name, data)
+        if arguments.shared and (not arguments.sets or RUNS_SET in arguments.sets):
+            print("\n".join(["", RUNS_SET, *await measure_runs(client, arguments.shared)]), flush=True)
         if not arguments.sets:
             print("\n".join(["", "should_recall", *await measure_gate(client)]))
 
@@ -136,7 +139,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, help="a folder with retrieval_eval.py and data/")
-    parser.add_argument("--sets", nargs="+", help=f"of {', '.join((*SETS, *OWN_SETS))}; default: all there are")
+    parser.add_argument("--sets", nargs="+", help=f"of {', '.join((*SETS, *OWN_SETS, RUNS_SET))}; default: all there are")
     parser.add_argument("--keep", type=Path, help="a folder that keeps the written banks for the next run")
     parser.add_argument("--ablation", action="store_true", help="what each part is worth as well")
     parser.add_argument("--only-ablation", action="store_true", help="nothing else")

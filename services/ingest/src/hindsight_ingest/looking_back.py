@@ -77,7 +77,7 @@ class LookBack:
         """The task with what became of it."""
         task = replace(task, looked_at=self.clock(), judged_by=RULES)
         read = leave_out_own([*turns[:FIRST_TURNS], *turns[FIRST_TURNS:][-LAST_TURNS:]])
-        experience = retrospect(read, task.outcome, task.note)
+        experience = retrospect(read, task.outcome, task.note, is_over=task.boundary == "client")
         if experience is None:
             return replace(task, state="nothing", reason="the trace shows nothing worth keeping")
         author = await find_author(self._pool, job.tenant_id, turns[0].principal)

@@ -13,13 +13,20 @@ from hindsight_ingest.trace import tells_failure
 
 BOUNDARIES = ("done", "chain", "resolved", "topic", "idle")  # what ends a task without the client's word; SPEC D1
 CHAIN_CALLS = 3
+SAME_TOPIC = 0.3  # share of a request's terms that the task knows, above which the task goes on
+NEW_TERMS = 4  # of a request, none of which the task knows, that make another topic
+ENDING_CHARS = 400  # of what the agent says, where it asks
 MAX_TERMS = 400  # of a task that a new topic is told from
 FAILED_TOOLS = 20
-OVERLAP = 0.0  # share of a request's terms that the task knows, above which it is the same topic
 
-_ASKS = re.compile(r"[?？]\s*\W*$")
+_ASKS = re.compile(
+    r"[?？]\s*\W*$|\bplease (?:provide|confirm|specify|tell|send|share|choose|select|give|let me know|enter|upload|reply)\b|"
+    r"\blet me know (?:which|when|what|how|if|whether|your|once)\b|\bonce (?:you|i) (?:have|provide|confirm)|"
+    r"请(?:您)?(?:提供|确认|告诉|告知|选择|说明|发|输入|上传|回复|补充)|您(?:想|要|希望|选)哪",
+    re.IGNORECASE,
+)
 _ELSE = re.compile(  # the agent asks whether there is anything else: that is no open question of this task
-    r"(?:anything|something) else|any other|need (?:any )?(?:more|further)|(?:can|may) i help (?:you )?with|"
+    r"(?:anything|something) else|any (?:other|more|further)|need (?:any )?(?:more|further)|(?:can|may) i help (?:you )?with|"
     r"还有(?:什么|别的|其他|其它)|其他(?:需要|问题)|需要(?:我)?(?:再|其他)|别的(?:吗|需要)",
     re.IGNORECASE,
 )
@@ -28,9 +35,9 @@ _MORE = re.compile(  # the user goes on with the same thing
     r"还有|然后|接着|再|那|但|不过|所以|现在|等等|继续|顺带|也|还|对了|嗯|好|是的|不)",
     re.IGNORECASE,
 )
-_BACK = re.compile(  # words that point at what was said
-    r"\b(?:it|its|this|that|these|those|them|they|there|same|again|above|previous|other one|instead|result|output)\b|"
-    r"[它这那]|上面|刚才|刚刚|之前|结果|同样|一样|改成|再",
+_BACK = re.compile(  # words that point at what was said, or add to it
+    r"\b(?:also|as well|one more|another|too|additionally|besides|it|its|this|that|these|those|them|they|there|same|again|above|previous|other one|instead|result|output)\b|"
+    r"[它这那还也]|另外再|上面|刚才|刚刚|之前|结果|同样|一样|改成|再",
     re.IGNORECASE,
 )
 _OTHER_TOPIC = re.compile(
@@ -131,7 +138,8 @@ def _hear_user(pulse: Pulse, turn: Turn, rules: Rules) -> Beat:
         return Beat(fresh, reopens=is_wrong)
     if has_substance(pulse) and "done" in rules.boundaries and not is_wrong and speech.says_done(text, was_asked=pulse.has_asked):
         return Beat(_add(pulse, turn), ended_after="done")
-    ended = "" if is_wrong else quiet_boundary(pulse, rules) if _is_new(text) else ""
+    is_fresh = not is_wrong and _is_new(text) and _overlap(pulse, text) <= SAME_TOPIC
+    ended = quiet_boundary(pulse, rules) if is_fresh else ""
     ended = ended or ("topic" if not is_wrong and "topic" in rules.boundaries and _is_other_topic(pulse, text) else "")
     if ended and has_substance(pulse):
         return Beat(_add(Pulse(), turn, has_request=speech.is_substantial(text)), ended_before=ended)
@@ -139,7 +147,8 @@ def _hear_user(pulse: Pulse, turn: Turn, rules: Rules) -> Beat:
 
 
 def _hear_agent(pulse: Pulse, turn: Turn) -> Beat:
-    has_asked = bool(_ASKS.search(turn.content)) and not _ELSE.search(turn.content[-160:])
+    said = [one for one in speech.split_sentences(turn.content[-ENDING_CHARS:]) if not _ELSE.search(one)]
+    has_asked = any(_ASKS.search(one) for one in said)
     is_answered = pulse.calls > 0 or pulse.has_request
     return Beat(
         replace(_add(pulse, turn), has_asked=has_asked, is_answered=is_answered), is_settled=bool(_SETTLED.search(turn.content))
@@ -162,18 +171,23 @@ def _hear_tool(pulse: Pulse, turn: Turn) -> Beat:
 def _is_new(text: str) -> bool:
     """Whether a user's turn asks for something that does not lean on what was said."""
     return bool(_OTHER_TOPIC.search(text)) or (
-        speech.is_substantial(text) and not speech.is_closing(text) and not _MORE.search(text) and not _BACK.search(text)
+        speech.is_substantial(text) and not speech.is_last_word(text) and not _MORE.search(text) and not _BACK.search(text)
     )
 
 
 def _is_other_topic(pulse: Pulse, text: str) -> bool:
     """Whether a user's turn begins another topic: by its words, or because it shares none with the task."""
     if _OTHER_TOPIC.search(text):
-        return True
+        return _overlap(pulse, text) <= SAME_TOPIC
     if pulse.has_asked or not pulse.is_answered or not _is_new(text):
         return False
-    wanted = set(terms(text))
-    return len(wanted) >= 4 and not wanted & set(pulse.terms)
+    return len(terms(text)) >= NEW_TERMS and not _overlap(pulse, text)
+
+
+def _overlap(pulse: Pulse, text: str) -> float:
+    """The share of a text's terms that the task knows."""
+    said = set(terms(text))
+    return len(said & set(pulse.terms)) / len(said) if said else 1.0
 
 
 def _add(pulse: Pulse, turn: Turn, *, has_request: bool | None = None) -> Pulse:

@@ -24,6 +24,7 @@ MAX_STEPS, MAX_PITFALLS, MAX_KNOWLEDGE, MAX_ASIDE = 12, 8, 8, 8
 TEXT_CHARS, SCENARIO_CHARS, SCENARIO_GOAL_CHARS = 300, 512, 240
 ERROR_CHARS, VALUE_CHARS, NAME_CHARS, STEP_VALUE_CHARS = 90, 48, 48, 64
 STEP_ARGUMENTS = 3
+MAX_REQUESTS, REQUESTS_CHARS, REQUEST_CHARS = 12, 1500, 300
 LISTS = ("key_steps", "pitfalls", "reusable_knowledge")
 
 
@@ -33,6 +34,7 @@ class Experience:
 
     goal: str
     outcome: Outcome
+    requests: tuple[str, ...]  # what the user asked for after the goal, in the user's words
     key_steps: tuple[str, ...]
     pitfalls: tuple[str, ...]
     reusable_knowledge: tuple[str, ...]
@@ -60,21 +62,23 @@ class Trace:
         return [at for at, text in self.said[1:] if not speech.is_closing(text) and not speech.find_corrections(text)]
 
 
-def retrospect(turns: Sequence[Turn], outcome: str = "", note: str = "") -> Experience | None:
+def retrospect(turns: Sequence[Turn], outcome: str = "", note: str = "", *, is_over: bool = False) -> Experience | None:
     """What the turns of one task teach, or None: small talk, a half-finished task, nothing worth keeping.
 
-    `outcome` and `note` are the client's word, where it gave one. A task that ends with a call or a tool's answer is
-    half-finished unless its outcome is given; one with an unanswered call or request always is.
+    `outcome` and `note` are the client's word, where it gave one. A task that ends with a call, a tool's answer or an
+    unanswered request is half-finished, unless the client says that it `is_over`. How a task ended that called tools is
+    worth keeping where the client tells it, and so is a failure without any call.
     """
     given = OUTCOMES.get(outcome.strip().lower())
     trace = read_trace(turns, note)
     goal = speech.find_goal(text for _, text in trace.said) or clip(note, speech.GOAL_CHARS)
-    if not turns or not goal or not _is_finished(turns, trace, is_told=given is not None):
+    if not turns or not goal or not (is_over or _is_finished(turns, trace, is_told=given is not None)):
         return None
     found = find_lessons(trace.calls, trace.requests)
     ended = given or judge_outcome(trace, found)
     lessons = [one for one in found.lessons if one.is_resolved or (ended != "success" and not _is_overcome(one, trace))]
-    if not (lessons or trace.corrections or trace.preferences or note.strip() or _has_several_steps(trace.calls)):
+    is_account = given is not None and (bool(trace.calls) or given != "success")
+    if not (lessons or trace.corrections or trace.preferences or note.strip() or is_account or _has_several_steps(trace.calls)):
         return None
     return _tell(trace, goal, ended, _Material(lessons, found.tries, note, is_told=given is not None))
 
@@ -115,7 +119,7 @@ def to_candidate_text(experience: Experience) -> str:
         return say(experience.language, "label", label=words[name], text=text).rstrip()
 
     lines = [label("goal", experience.goal), label("outcome", words[experience.outcome])]
-    for name in LISTS:
+    for name in ("requests", *LISTS):
         texts: tuple[str, ...] = getattr(experience, name)
         if texts:
             lines += [label(name, ""), *(f"- {text}" for text in texts)]
@@ -140,6 +144,7 @@ def _tell(trace: Trace, goal: str, outcome: Outcome, material: _Material) -> Exp
     return Experience(
         goal=goal,
         outcome=outcome,
+        requests=_find_requests(trace),
         key_steps=_tell_steps(calls, material.tries, language),
         pitfalls=_unique(clip(_tell_pitfall(one, language), TEXT_CHARS) for one in material.lessons)[:MAX_PITFALLS],
         reusable_knowledge=_tell_knowledge(trace, material),
@@ -317,6 +322,24 @@ def _tell_convention(lesson: Lesson, one: Difference, language: Language) -> str
     tool, name = quote(lesson.call.tool, NAME_CHARS), quote(one.name, NAME_CHARS)
     factor = _tell_factor(one, language)
     return say(language, f"know_{one.kind}", tool=tool, name=name, before=before, after=after, factor=factor)
+
+
+def _find_requests(trace: Trace) -> tuple[str, ...]:
+    """What the user went on to ask or tell, without thanks, complaints, corrections and wishes; as much as there is room for."""
+    told, left = [], REQUESTS_CHARS
+    for _, text in trace.said[1:]:
+        request = clip(" ".join(one for one in speech.split_sentences(text) if _goes_on(one)), REQUEST_CHARS)
+        left -= len(request)
+        if left < 0 or len(told) == MAX_REQUESTS:
+            break
+        told.append(request)
+    return _unique(told)
+
+
+def _goes_on(sentence: str) -> bool:
+    is_aside = speech.is_closing(sentence) or speech.has_thanks(sentence) or speech.has_complaint(sentence)
+    is_told_elsewhere = speech.find_corrections(sentence) or speech.find_preferences(sentence)
+    return speech.is_substantial(sentence) and not is_aside and not is_told_elsewhere
 
 
 def _tell_scenario(goal: str, calls: Sequence[ToolCall], domains: Sequence[str], language: Language) -> str:

@@ -10,6 +10,7 @@ from hindsight_ingest.wording import Language, clip
 MAX_CHARS = 2000  # of a user's turn that is read; what is longer is material
 MAX_TURNS = 400  # of the user that are read
 GOAL_CHARS, QUOTE_CHARS = 300, 200
+THANKS_CHARS = 60  # of a sentence that does no more than thank
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _WORD = re.compile(r"[A-Za-z]{2,}")
@@ -74,16 +75,25 @@ _FACT = re.compile(
     re.IGNORECASE,
 )
 _FURTHER = re.compile(
-    r"[?？]|\b(?:can|could|would|will) you\b|\bplease\b|\balso\b|\bnow\b(?!\s*$)|\bnext\b|\bone more\b|\bbut\b|"
+    r"[?？]|\b(?:can|could|would|will) you\b|\bplease\b|\balso\b|\bnow\b(?!\W*$)|\bnext\b|\bone more\b|\bbut\b|"
     r"帮我|请(?!放心)|再(?!见|次感谢|次谢谢)|还要|顺便|另外|但|不过",
     re.IGNORECASE,
 )
-_DONE = re.compile(
-    r"\bthat(?:'s| is|s) (?:all|it|everything)\b|\b(?:all|we(?:'re| are)|i(?:'m| am)|it(?:'s| is)) (?:done|set|finished)\b|"
-    r"\b(?:task|issue|ticket|case|problem|bug|job) (?:is |was |has been )?(?:now )?"
-    r"(?:done|complete[d]?|finished|solved|closed|fixed|resolved)\b|"
-    r"\bnothing else\b|\bthat (?:solved|fixed|did) it\b|\b(?:it|that|everything|this) works\b|\bworks (?:now|perfectly|fine)\b|"
-    r"搞定|(?:完成|解决|修好|弄好|办好|结束|成功|好使|通过)了|就这样|没(?:有)?(?:别的|其他|其它|问题|事)了?|可以了|不用了|没事了|可以用了|没有了",
+_OVER = re.compile(  # the task itself is said to be over
+    r"\bthat(?:'s| is|s) (?:all|everything|it(?: for (?:now|today))?)\s*(?:[.!,;]|$)|"
+    r"\b(?:all|we(?:'re| are)|i(?:'m| am)) (?:done|set|finished)\b|"
+    r"\b(?:the |this |that )?(?:task|issue|ticket|case|problem|bug|job) (?:is |was |has been )?(?:now )?"
+    r"(?:done|completed?|finished|solved|closed|fixed|resolved)\b|"
+    r"\bnothing else\b|\bthat (?:solved|fixed|did) it\b|"
+    r"搞定|(?:完成|解决|修好|弄好|办好|结束)了|就这样|没(?:有)?(?:别的|其他|其它)(?:事|问题|需要)?了?[。！!，,]?$|不用了|任务(?:完成|结束)",
+    re.IGNORECASE,
+)
+_WORKS = re.compile(
+    r"\b(?:it|that|everything|this) works\b|\bworks (?:now|perfectly|fine)\b|可以了|没事了|可以用了|好使了|成功了|没问题了|通过了",
+    re.IGNORECASE,
+)
+_WILL_GO_ON = re.compile(
+    r"\b(?:i'?ll|i will|let me|let'?s|i'?m (?:going|still)|get back to you|shortly|one moment)\b|我(?:会|去|先|再|马上)|稍后|稍等|等(?:一下|会)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？]\s*$|[吗呢么][。.!！]?\s*$")
@@ -122,12 +132,19 @@ def is_last_word(text: str) -> bool:
 
 
 def says_done(text: str, *, was_asked: bool) -> bool:
-    """Whether a user's turn says that the task is over. After a question of the agent, thanks alone may mean yes."""
-    if _QUESTION.search(text) or has_complaint(text):
+    """Whether a user's turn says that the task is over. After a question of the agent, thanks or content may mean yes."""
+    if _QUESTION.search(text) or has_complaint(text) or _FURTHER.search(text) or _WILL_GO_ON.search(text):
         return False
-    if _DONE.search(text) and not _FURTHER.search(text):
+    if _OVER.search(text):
         return True
-    return not was_asked and has_thanks(text) and is_last_word(text)
+    sentences = split_sentences(text)
+    return (
+        not was_asked
+        and all(
+            is_closing(one) or (len(one) <= THANKS_CHARS and (has_thanks(one) or bool(_WORKS.search(one)))) for one in sentences
+        )
+        and any(has_thanks(one) or _WORKS.search(one) for one in sentences)
+    )
 
 
 def has_thanks(text: str) -> bool:

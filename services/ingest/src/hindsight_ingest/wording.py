@@ -13,6 +13,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
     "en": {
         "goal": "Goal",
         "outcome": "Outcome",
+        "requests": "Requests",
         "key_steps": "Steps",
         "pitfalls": "Pitfalls",
         "reusable_knowledge": "Knowledge",
@@ -58,6 +59,7 @@ WORDS: Mapping[Language, Mapping[str, str]] = {
     "zh": {
         "goal": "目标",
         "outcome": "结果",
+        "requests": "要求",
         "key_steps": "步骤",
         "pitfalls": "避坑",
         "reusable_knowledge": "知识",
