@@ -1,6 +1,5 @@
 """Sessions: what is kept of them, where tasks end, and what looking back leaves."""
 
-
 from hindsight_memory import Filter, Hindsight, Turn
 
 ERROR = '{"error": "unknown column uid"}'
