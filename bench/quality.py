@@ -23,6 +23,7 @@ from hindsight_local.trial import running
 from hindsight_memory import Hindsight
 from hindsight_recall.scoring import Scale
 from hindsight_store.words import terms, weight
+from runs import measure_runs
 
 HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "standing": "hit@10", "standing-heldout": "hit@10"}
 SEVERAL_BANKS = ("sample", "triples", "lme-lite")

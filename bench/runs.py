@@ -54,8 +54,12 @@ async def settle(client: Hindsight, agent_id: str, sessions: Sequence[str]) -> N
     """Wait until every task has been looked back on."""
     async with asyncio.timeout(SETTLE_S):
         for session_id in sessions:
-            while any(t.state == "waiting" for t in (await client.get_session(session_id, agent_id=agent_id)).tasks):
+            while await _waits(client, agent_id, session_id):  # noqa: ASYNC110 - jobs have no event
                 await asyncio.sleep(0.5)
+
+
+async def _waits(client: Hindsight, agent_id: str, session_id: str) -> bool:
+    return any(task.state == "waiting" for task in (await client.get_session(session_id, agent_id=agent_id)).tasks)
 
 
 async def measure_runs(client: Hindsight, shared: Path) -> list[str]:

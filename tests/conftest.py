@@ -200,18 +200,30 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
 
 
 @pytest.fixture
-async def worker(services: Services, embed_address: str, embed_token: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+def llm_settings() -> dict[str, Any]:
+    """The worker's settings of an LLM; a test that has one overrides this."""
+    return {}
+
+
+@pytest.fixture
+async def worker(
+    services: Services, embed_address: str, embed_token: str, llm_settings: dict[str, Any]
+) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """A running worker; the value waits until nothing is queued any more."""
+    from hindsight_ingest.llm import open_llm
     from hindsight_ingest.rounds import SETTLE
-    from hindsight_ingest.settings import ListeningSettings
+    from hindsight_ingest.settings import WorkerSettings
     from hindsight_ingest.worker import Worker, assemble, find_generation
 
+    database = services.database
+    settings = WorkerSettings(port=1, database_url=database.ingest, maintenance_database_url=database.maintenance, **llm_settings)
     async with AsyncExitStack() as stack:
-        queue = await stack.enter_async_context(open_pool(services.database.maintenance))
-        pool = await stack.enter_async_context(open_pool(services.database.ingest))
+        queue = await stack.enter_async_context(open_pool(settings.maintenance_database_url))
+        pool = await stack.enter_async_context(open_pool(settings.database_url))
         embedder = await stack.enter_async_context(open_embedder(embed_address, embed_token))
         model = await embedder.describe_model()
-        work = assemble(pool, embedder, model, await find_generation(pool, model), ListeningSettings(port=1))
+        llm = await stack.enter_async_context(open_llm(pool, settings.llm, clock=lambda: datetime.now(UTC)))
+        work = assemble(pool, embedder, model, await find_generation(pool, model), settings, llm)
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         working = tasks.create_task(Worker(queue, work).work())
         stack.callback(working.cancel)

@@ -47,3 +47,5 @@ HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
 put recall.env <<< "$(at hindsight_recall "$RECALL_PASSWORD")
 HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN
 HINDSIGHT_RECORD_TOKEN=$RECORD_TOKEN"
+# The one secret that is not drawn: the key of an LLM's endpoint, for the operator to fill in.
+[ -e "$folder/llm.env" ] || put llm.env <<< "HINDSIGHT_LLM_API_KEY="

@@ -188,5 +188,5 @@ async def test_a_poison_job_ends_among_the_dead_letters_and_blocks_nothing(insta
 
 def client_of_operator(instance: Instance) -> Hindsight:
     """A client with the operator's key."""
-    addresses = {f"{name}_address": f"127.0.0.1:{instance.ports[name]}" for name in ("ingest", "recall")}
-    return Hindsight(api_key=instance.operator_key, **addresses)
+    ingest, recall = (f"127.0.0.1:{instance.ports[name]}" for name in ("ingest", "recall"))
+    return Hindsight(api_key=instance.operator_key, ingest_address=ingest, recall_address=recall)

@@ -1,5 +1,6 @@
 """Sessions: where their tasks end, what looking back leaves, what silence means, and what is kept of a round."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import asyncpg
@@ -189,6 +190,9 @@ async def test_what_was_recalled_is_not_learned_again(client: Hindsight, worker:
     await client.write(NewMemory("user preference", "I always want reports as PDF.", kind="preference"))
     first = (await of_kind(client, "preference"))[0]
     await client.recall("how should the report look?")
+    async with asyncio.timeout(10):
+        while not (await client.get(first.id)).hit_count:  # noqa: ASYNC110 - hits are counted off the path of the recall
+            await asyncio.sleep(0.05)
     await client.observe(
         "s1", [Turn("assistant", "You told me: I always want reports as PDF."), Turn("user", "I always want reports as PDF.")]
     )

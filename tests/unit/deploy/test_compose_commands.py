@@ -76,6 +76,14 @@ def test_secrets_are_made_once_and_readable_by_their_owner_only(tmp_path: Path):
     assert drawn["OWNER_PASSWORD"] not in contents[0]["ingest.env"] + contents[0]["recall.env"]
 
 
+def test_the_key_of_an_llm_is_the_operators_and_stays(tmp_path: Path):
+    assert run("compose-secrets.sh", HINDSIGHT_SECRETS=str(tmp_path)).returncode == 0
+    assert (tmp_path / "llm.env").read_text() == "HINDSIGHT_LLM_API_KEY=\n"
+    (tmp_path / "llm.env").write_text("HINDSIGHT_LLM_API_KEY=sk-1\n")
+    assert run("compose-secrets.sh", HINDSIGHT_SECRETS=str(tmp_path)).returncode == 0
+    assert (tmp_path / "llm.env").read_text() == "HINDSIGHT_LLM_API_KEY=sk-1\n"
+
+
 def test_an_interrupted_draw_is_completed_and_keeps_what_it_drew(tmp_path: Path):
     (tmp_path / "drawn.env").write_text("OWNER_PASSWORD=as-before\n")
     assert run("compose-secrets.sh", HINDSIGHT_SECRETS=str(tmp_path)).returncode == 0

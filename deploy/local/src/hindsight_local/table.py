@@ -74,7 +74,13 @@ SERVICES = (
         (str(BIN / "hindsight-worker"),),
         "grpc",
         ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", *EMBED),
-        LISTENING,
+        (
+            *LISTENING,
+            *(
+                f"HINDSIGHT_LLM_{name}"
+                for name in ("URL", "API_KEY", "MODEL", "RETROSPECT_MODEL", "TIMEOUT_S", "CALLS_A_DAY", "TOKENS_A_DAY")
+            ),
+        ),
         role="hindsight_ingest",
     ),
     Service(

@@ -13,7 +13,8 @@ from hindsight_ingest.author import find_author
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.deriving import KEYS
 from hindsight_ingest.keeping import call_of
-from hindsight_ingest.looking_back import FIRST_TURNS, KEY_CHARS, LAST_TURNS, blank, leave_out_own
+from hindsight_ingest.looking_back import FIRST_TURNS, KEY_CHARS, LAST_TURNS, blank
+from hindsight_ingest.own_tools import leave_out_own
 from hindsight_ingest.pipeline import Pipeline, lock_key
 from hindsight_ingest.rounds import Rounds
 from hindsight_ingest.summing_up import sum_up

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -17,8 +18,10 @@ from hindsight_store.writer import writing
 from hindsight_ingest.author import find_author
 from hindsight_ingest.candidate import Candidate, lower_to_ceiling
 from hindsight_ingest.conflicts import Statement, contradicts
+from hindsight_ingest.judging import CONTEXT, LONG, RULE, is_ambiguous, judge
 from hindsight_ingest.listening import Finding, listen
-from hindsight_ingest.pipeline import Call, Pipeline
+from hindsight_ingest.llm import RULES, Llm, label_model
+from hindsight_ingest.pipeline import Call, Pipeline, lock_key
 
 RECALLED = 500  # memories recalled into a session that its turns are compared with
 RECALLED_BEFORE = timedelta(minutes=10)  # a recall may come before the first turn is observed
@@ -28,9 +31,10 @@ ECHO = 0.9  # of a statement's terms
 class Keeper:
     """Does the jobs that keep what a round found. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, *, clock: Callable[[], datetime]) -> None:
+    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, *, clock: Callable[[], datetime], llm: Llm | None = None) -> None:
         self._pool = pool
         self._pipeline = pipeline
+        self._llm = llm
         self.clock = clock
 
     async def keep(self, job: Job) -> None:
@@ -40,19 +44,46 @@ class Keeper:
         async with writing(self._pool, job.tenant_id) as writer:
             agent_id = await writer.find_agent(job.bank_id)
             session = await writer.sessions.find(job.bank_id, session_id)
-            turns = await writer.turns.between(job.bank_id, session_id, max(0, first - 1), end)
+            turns = await writer.turns.between(job.bank_id, session_id, max(0, first - CONTEXT), end)
         timing = "now" if is_at_once else "round"
-        found = [(t, one) for t, one in find_all(turns, first) if one.timing == timing]
+        heard = find_all(turns, first)
+        found = [(t, one) for t, one in heard if one.timing == timing]
         if session and found:
-            fresh = await self._leave_out(job, session, found)
-            for key_id, part in groupby(fresh, key=lambda pair: pair[0].principal):
-                author = await find_author(self._pool, job.tenant_id, key_id)
-                part = list(part)
-                candidates = [to_candidate(turn, one, author, session.scope) for turn, one in part]
-                name = (session_id, *(f"{turn.turn}:{one.rule}" for turn, one in part))
-                await self._pipeline.write(call_of(author, agent_id, "keep", name), candidates)
+            await self._write(job, session, agent_id, found)
+        label = RULES
+        if self._llm and session and not is_at_once and not heard and is_ambiguous(turns, first, end):
+            label = await self._judge(self._llm, job, session, agent_id, turns)
         async with writing(self._pool, job.tenant_id) as writer:
-            await writer.complete(job)
+            await writer.lock([lock_key(job.bank_id, "session", session_id)])
+            now = await writer.sessions.find(job.bank_id, session_id)
+            is_last = now is not None and now.kept_turn == end and not is_at_once
+            if await writer.complete(job) and now and is_last:
+                await writer.sessions.update(job.bank_id, replace(now, judged_by=label))
+
+    async def _write(self, job: Job, session: Session, agent_id: str, found: Sequence[tuple[Turn, Finding]]) -> None:
+        fresh = await self._leave_out(job, session, found)
+        for key_id, group in groupby(fresh, key=lambda pair: pair[0].principal):
+            author = await find_author(self._pool, job.tenant_id, key_id)
+            part = list(group)
+            candidates = [to_candidate(turn, one, author, session.scope) for turn, one in part]
+            name = (session.session_id, *(f"{turn.turn}:{one.rule}" for turn, one in part))
+            await self._pipeline.write(call_of(author, agent_id, "keep", name), candidates)
+
+    async def _judge(self, llm: Llm, job: Job, session: Session, agent_id: str, turns: Sequence[Turn]) -> str:
+        """Keep what an LLM finds in a round; who decided of it. One call that names the round, not what was found: a job
+        that is tried again may get another answer, and the first that was written stands."""
+        first, end = job.payload["first"], job.payload["end"]
+        author = await find_author(self._pool, job.tenant_id, turns[-1].principal)
+        call = call_of(author, agent_id, "judge", (session.session_id, first, end))
+        if await self._pipeline.recall_request(call) is not None:
+            return label_model(llm.endpoint.model)
+        # While the session was short nobody was asked about its first turns.
+        since = 0 if first <= LONG and not find_all(turns, 0) else first
+        judgement = await judge(llm, job.tenant_id, turns, since)
+        fresh = await self._leave_out(job, session, judgement.found) if judgement.found else []
+        if fresh:
+            await self._pipeline.write(call, [to_candidate(turn, one, author, session.scope) for turn, one in fresh])
+        return judgement.label
 
     async def _leave_out(self, job: Job, session: Session, found: Sequence[tuple[Turn, Finding]]) -> list[tuple[Turn, Finding]]:
         """Without what was recalled into the session, and without entities that are known."""
@@ -96,7 +127,7 @@ def is_echo(value: str, recalled: Iterable[str]) -> bool:
 def to_candidate(turn: Turn, one: Finding, author: Principal, scope: str) -> Candidate:
     """A finding on its way through the pipeline, no surer than its source may be."""
     wanted = "user" if turn.role == "user" else "tool"
-    source = wanted if wanted in author.sources else "inference"
+    source = wanted if wanted in author.sources and one.rule != RULE else "inference"
     importance, confidence, lowered = lower_to_ceiling(source, one.importance, one.confidence)
     return Candidate(
         scope=scope,

@@ -17,44 +17,28 @@ from hindsight_ingest.candidate import CEILINGS, Candidate
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.deriving import derive_key, derive_query
 from hindsight_ingest.keeping import call_of, find_all
+from hindsight_ingest.llm import RULES, Llm
+from hindsight_ingest.own_tools import leave_out_own
 from hindsight_ingest.pipeline import Pipeline
+from hindsight_ingest.retelling import Retelling, retell
 from hindsight_ingest.retrospecting import LISTS, Experience, retrospect, to_candidate_text
 
 FIRST_TURNS, LAST_TURNS = 200, 1800  # of a task that are read; of a longer one the middle is left out
 KEY_CHARS = 128
-OWN_TOOLS = frozenset(
-    (
-        "memory_write",
-        "memory_search",
-        "memory_update",
-        "memory_forget",
-        "remember",
-        "recall",
-        "forget",
-        "write_memory",
-        "search_memory",
-        "observe",
-        "complete_task",
-        "recall_context",
-        "report_outcome",
-        "desk_put",
-        "desk_get",
-        "desk_pin",
-        "end_session",
-    )
-)
 IMPORTANCE = {"success": 0.6, "partial": 0.6, "failure": 0.7}  # what went wrong is worth more next time
 ASIDE_IMPORTANCE, ASIDE_CONFIDENCE = 0.5, 0.6  # of what was found on the way
-RULES = "rules"
 
 
 class LookBack:
     """Does the jobs that look back on tasks. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, *, clock: Callable[[], datetime], llm: Llm | None = None
+    ) -> None:
         self._pool = pool
         self._pipeline = pipeline
         self._changes = changes
+        self._llm = llm
         self.clock = clock
 
     async def look_back(self, job: Job) -> None:
@@ -80,6 +64,12 @@ class LookBack:
         experience = retrospect(read, task.outcome, task.note, is_over=task.boundary == "client")
         if experience is None:
             return replace(task, state="nothing", reason="the trace shows nothing worth keeping")
+        retold = Retelling(RULES, experience)
+        if self._llm:
+            retold = await retell(self._llm, job.tenant_id, read, experience, (task.outcome, task.note))
+        task, experience = replace(task, judged_by=retold.label), retold.experience
+        if experience is None:
+            return replace(task, state="nothing", reason="the model found nothing worth keeping")
         author = await find_author(self._pool, job.tenant_id, turns[0].principal)
         candidate = to_experience(experience, session, task)
         first = call_of(author, agent_id, "experience", (task.task_id,))
@@ -100,19 +90,10 @@ class LookBack:
         return replace(task, state="remembered", reason="", experience_id=experience_id, memory_ids=ids)
 
 
-def leave_out_own(turns: Sequence[Turn]) -> list[Turn]:
-    """Turns without calls of hindsight's own tools: what was recalled is not learned again."""
-    return [t for t in turns if not (t.role.startswith("tool") and is_own(t.tool))]
-
-
-def is_own(tool: str) -> bool:
-    """Whether a tool is one of hindsight's, as clients name it: plain, or behind the server's name."""
-    return tool.replace(".", "__").replace("/", "__").split("__")[-1] in OWN_TOOLS
-
-
 def to_experience(experience: Experience, session: Session, task: Task) -> Candidate:
     """An experience on its way through the pipeline."""
     parts = {name: list(getattr(experience, name)) for name in LISTS}
+    parts |= {"decided_by": experience.decided_by}
     told = {"goal": experience.goal, "outcome": experience.outcome, **{name: part for name, part in parts.items() if part}}
     return replace(
         blank(session, task.first_turn),
@@ -123,7 +104,7 @@ def to_experience(experience: Experience, session: Session, task: Task) -> Candi
         tags=experience.tags,
         importance=IMPORTANCE[experience.outcome],
         confidence=min(experience.confidence, CEILINGS["retrospective"]),
-        metadata={**told, "task_id": str(task.task_id), "boundary": task.boundary, "told_by": RULES},
+        metadata={**told, "task_id": str(task.task_id), "boundary": task.boundary, "told_by": task.judged_by},
     )
 
 

@@ -36,7 +36,8 @@ _MORE = re.compile(  # the user goes on with the same thing
     re.IGNORECASE,
 )
 _BACK = re.compile(  # words that point at what was said, or add to it
-    r"\b(?:also|as well|one more|another|too|additionally|besides|it|its|this|that|these|those|them|they|there|same|again|above|previous|other one|instead|result|output)\b|"
+    r"\b(?:also|as well|one more|another|too|additionally|besides|it|its|this|that|these|those|them|they|"
+    r"there|same|again|above|previous|other one|instead|result|output)\b|"
     r"[它这那还也]|另外再|上面|刚才|刚刚|之前|结果|同样|一样|改成|再",
     re.IGNORECASE,
 )

@@ -44,6 +44,7 @@ class Experience:
     preferences: tuple[str, ...]  # the user's own words
     language: Language
     confidence: float  # at most what a retrospective may claim
+    decided_by: str = ""  # what shows that it ended so, where a model said it
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,8 @@ def to_candidate_text(experience: Experience) -> str:
     def label(name: str, text: str) -> str:
         return say(experience.language, "label", label=words[name], text=text).rstrip()
 
-    lines = [label("goal", experience.goal), label("outcome", words[experience.outcome])]
+    decided = say(experience.language, "arguments", arguments=experience.decided_by) if experience.decided_by else ""
+    lines = [label("goal", experience.goal), label("outcome", words[experience.outcome] + decided)]
     for name in ("requests", *LISTS):
         texts: tuple[str, ...] = getattr(experience, name)
         if texts:

@@ -1,9 +1,13 @@
 """Ingest's settings, from the environment."""
 
+from typing import Self
+
 from hindsight_runtime.settings import ServerSettings, either
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from hindsight_store.llm_use import Use
+from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
 
 from hindsight_ingest.kin import SORTS
+from hindsight_ingest.llm import Endpoint
 from hindsight_ingest.pulse import BOUNDARIES, CHAIN_CALLS, Rules
 from hindsight_ingest.rounds import Silence
 
@@ -63,6 +67,28 @@ class WorkerSettings(ListeningSettings):
     maintenance_database_url: str  # as the role hindsight_maintenance, to see every tenant's jobs
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
+    llm_url: str = Field(default="", pattern=r"^(https?://\S+)?$")  # of an OpenAI-compatible endpoint; empty: no LLM
+    llm_api_key: SecretStr = SecretStr("")
+    llm_model: str = Field(default="", max_length=128)
+    llm_retrospect_model: str = Field(default="", max_length=128)  # empty: the same
+    llm_timeout_s: float = Field(default=20.0, gt=0, le=45)  # below the lease of a job
+    llm_calls_a_day: int = Field(default=200, ge=0)  # of a tenant
+    llm_tokens_a_day: int = Field(default=200_000, ge=0)  # likewise
+
+    @model_validator(mode="after")
+    def _url_needs_a_model(self) -> Self:
+        if self.llm_url and not self.llm_model:
+            raise ValueError("HINDSIGHT_LLM_URL needs HINDSIGHT_LLM_MODEL, the model's name at that endpoint")
+        return self
+
+    @property
+    def llm(self) -> Endpoint | None:
+        """Where the LLM is; None: there is none."""
+        if not self.llm_url:
+            return None
+        budget = Use(self.llm_calls_a_day, self.llm_tokens_a_day)
+        models = (self.llm_model, self.llm_retrospect_model or self.llm_model)
+        return Endpoint(self.llm_url, self.llm_api_key.get_secret_value(), *models, self.llm_timeout_s, budget)
 
 
 def _split(text: str) -> list[str]:

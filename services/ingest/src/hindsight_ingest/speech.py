@@ -89,11 +89,13 @@ _OVER = re.compile(  # the task itself is said to be over
     re.IGNORECASE,
 )
 _WORKS = re.compile(
-    r"\b(?:it|that|everything|this) works\b|\bworks (?:now|perfectly|fine)\b|可以了|没事了|可以用了|好使了|成功了|没问题了|通过了",
+    r"\b(?:it|that|everything|this) works\b|\bworks (?:now|perfectly|fine)\b|"
+    r"可以了|没事了|可以用了|好使了|成功了|没问题了|通过了",
     re.IGNORECASE,
 )
 _WILL_GO_ON = re.compile(
-    r"\b(?:i'?ll|i will|let me|let'?s|i'?m (?:going|still)|get back to you|shortly|one moment)\b|我(?:会|去|先|再|马上)|稍后|稍等|等(?:一下|会)",
+    r"\b(?:i'?ll|i will|let me|let'?s|i'?m (?:going|still)|get back to you|shortly|one moment)\b|"
+    r"我(?:会|去|先|再|马上)|稍后|稍等|等(?:一下|会)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？]\s*$|[吗呢么][。.!！]?\s*$")

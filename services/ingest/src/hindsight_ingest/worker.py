@@ -24,6 +24,7 @@ from hindsight_store.writer import writing
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.closing import Closer
 from hindsight_ingest.keeping import Keeper
+from hindsight_ingest.llm import Llm, open_llm
 from hindsight_ingest.looking_back import LookBack
 from hindsight_ingest.observing import EMBED_TURNS
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
@@ -150,7 +151,12 @@ def _text(turn: Turn) -> str:
 
 
 def assemble(
-    pool: asyncpg.Pool, embedder: Embedder, model: Model, generation: Generation, settings: ListeningSettings
+    pool: asyncpg.Pool,
+    embedder: Embedder,
+    model: Model,
+    generation: Generation,
+    settings: ListeningSettings,
+    llm: Llm | None = None,
 ) -> dict[str, Work]:
     """What the worker can do, by kind of job."""
     rounds = Rounds(settings.rules, settings.silence, clock=_now)
@@ -159,8 +165,8 @@ def assemble(
     closer = Closer(pool, pipeline, changes, rounds, clock=_now)
     return {
         EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed,
-        KEEP: Keeper(pool, pipeline, clock=_now).keep,
-        LOOK_BACK: LookBack(pool, pipeline, changes, clock=_now).look_back,
+        KEEP: Keeper(pool, pipeline, clock=_now, llm=llm).keep,
+        LOOK_BACK: LookBack(pool, pipeline, changes, clock=_now, llm=llm).look_back,
         SETTLE: closer.settle,
         SUM_UP: closer.sum_up,
     }
@@ -174,7 +180,8 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
     embedder = await stack.enter_async_context(open_embedder(settings.embed_address, settings.embed_token))
     model = await wait_for("embed", embedder.describe_model)
     generation = await wait_for("generation", lambda: find_generation(pool, model))
-    work = assemble(pool, embedder, model, generation, settings)
+    llm = await stack.enter_async_context(open_llm(pool, settings.llm, clock=_now))
+    work = assemble(pool, embedder, model, generation, settings, llm)
     worker = Worker(queue, work)
     tasks = await stack.enter_async_context(asyncio.TaskGroup())
     for one in (worker.work(), watch_silence(queue, _now), sweep(queue, _now)):
