@@ -73,8 +73,8 @@ async def converse(client: Hindsight, agent_id: str, number: int, interruptions:
     """One session, turn by turn, and the client's word that its task is over; every call is repeated until it is answered."""
     session_id = f"session {number}"
     for place, turn in enumerate(turns_of(number)):
-        identity = {"agent_id": agent_id, "request_id": f"{number}-{place}"}
-        await insist(lambda t=turn, i=identity: client.observe(session_id, [t], **i), interruptions)
+        request_id = f"{number}-{place}"
+        await insist(lambda t=turn, r=request_id: client.observe(session_id, [t], agent_id=agent_id, request_id=r), interruptions)
     identity = {"agent_id": agent_id, "request_id": f"{number}-end"}
     await insist(lambda: client.complete_task(session_id, **identity), interruptions)
 

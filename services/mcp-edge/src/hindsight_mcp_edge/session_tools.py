@@ -40,8 +40,8 @@ COMPLETE_FIELDS = (
 async def observe(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """Keep turns of a session."""
     turns = [_to_turn(i, turn) for i, turn in enumerate(given["turns"])]
-    where = {"agent_id": given["agent_id"] or "", "scope": given["scope"] or ""}
-    observed = await hindsight.observe(given["session_id"], turns, **where)
+    agent_id, scope = given["agent_id"] or "", given["scope"] or ""
+    observed = await hindsight.observe(given["session_id"], turns, agent_id=agent_id, scope=scope)
     shown = ("turn", "trigger", "rule", "kind", "key", "value", "timing")
     candidates = [{name: getattr(one, name) for name in shown} for one in observed.candidates]
     return {"first_turn": observed.first_turn, "added": observed.added, "candidates": candidates}
