@@ -62,8 +62,8 @@ down: ## stop what `make up` started; the data stays
 compose-test: setup-dev ## test the Compose deployment, with an engine of its own where none runs (as root)
 	@tests/compose/run.sh $(ARGS)
 
-bench-speed: ## latency and throughput of single calls
-	$(not_there_yet)
+bench-speed: setup-dev ## how fast it is; so far observing, with the backlog it leaves
+	@.venv/bin/python bench/speed.py $(ARGS)
 
 bench-scale: ## recall in large banks
 	$(not_there_yet)

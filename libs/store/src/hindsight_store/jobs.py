@@ -51,6 +51,9 @@ REQUEUE = """UPDATE jobs SET state = 'queued', attempts = 0, run_after = now(), 
 BACKLOG = "SELECT state, count(*) AS jobs FROM jobs GROUP BY state"
 
 
+Row = tuple[int, UUID, int, str, dict[str, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job leased by this worker."""
@@ -78,9 +81,14 @@ class JobReport:
     run_after: datetime
 
 
-async def enqueue(connection: Connection, bank_id: int, tenant_id: int, kind: str, payload: Mapping[str, Any]) -> None:
-    """Queue a job inside the caller's transaction. The payload holds ids only."""
-    await connection.execute(ENQUEUE, bank_id, uuid7(), tenant_id, kind, dict(payload))
+def new_row(bank_id: int, tenant_id: int, kind: str, payload: Mapping[str, Any]) -> Row:
+    """A job to be queued. The payload holds ids only."""
+    return bank_id, uuid7(), tenant_id, kind, dict(payload)
+
+
+async def enqueue(connection: Connection, rows: Sequence[Row]) -> None:
+    """Queue jobs inside the caller's transaction."""
+    await connection.executemany(ENQUEUE, rows)
 
 
 async def lease_due(pool: asyncpg.Pool, *, limit: int) -> list[Job]:

@@ -18,7 +18,9 @@ SESSION = """s.session_id, s.scope, s.started_at, s.last_turn_at, s.ended_at, s.
 TASK = """t.task_id, t.session_id, t.first_turn, t.end_turn, t.boundary, t.outcome, t.note, t.state, t.reason, t.judged_by,
     t.experience_id, t.memory_ids, t.looks, t.created_at, t.looked_at"""
 
-FIND = f"SELECT {SESSION} FROM sessions AS s WHERE s.bank_id = $1 AND s.session_id = $2"
+FIND = f"""SELECT {SESSION}, (SELECT coalesce(max(t.turn) + 1, 0) FROM turns AS t
+        WHERE t.bank_id = $1 AND t.session_id = $2) AS next_turn
+    FROM sessions AS s WHERE s.bank_id = $1 AND s.session_id = $2"""
 
 CREATE = """INSERT INTO sessions (bank_id, session_id, tenant_id, scope, started_at, last_turn_at, heard_at)
     VALUES ($1, $2, $3, $4, $5, $5, $6)"""
@@ -51,8 +53,6 @@ LIST_TASKS = f"""SELECT {TASK} FROM tasks AS t
     WHERE t.bank_id = $1 AND t.session_id = $2 AND ($3::int IS NULL OR t.first_turn > $3)
     ORDER BY t.first_turn, t.task_id LIMIT $4"""
 
-COUNT_TURNS = "SELECT coalesce(max(turn) + 1, 0) FROM turns WHERE bank_id = $1 AND session_id = $2"
-
 # Ids of hits begin with their time, so this is a range of the primary key.
 RECALLED = """SELECT m.memory_id, m.value FROM memories AS m
     WHERE m.bank_id = $1 AND m.known_to IS NULL AND m.status IN ('active', 'archived', 'superseded') AND m.memory_id IN (
@@ -69,13 +69,14 @@ NAMED_BEFORE = """SELECT w.term FROM unnest($3::text[], $4::text[]) AS w(term, q
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session as it stands; field for field a row of `sessions`."""
+    """A session as it stands: a row of `sessions`, and how many turns it has."""
 
     session_id: str
     scope: str
     started_at: datetime
     last_turn_at: datetime
     heard_at: datetime
+    next_turn: int = 0  # the number its next turn gets
     ended_at: datetime | None = None
     kept_turn: int = 0  # what is worth keeping of the turns before it was decided
     task_turn: int = 0  # where the open task begins
@@ -127,10 +128,6 @@ class SessionReader:
     async def list_tasks(self, bank_id: int, session_id: str, *, after: int | None = None, limit: int) -> list[Task]:
         """A session's tasks in order, those that begin after a turn."""
         return [_to_task(row) for row in await self._connection.fetch(LIST_TASKS, bank_id, session_id, after, limit)]
-
-    async def count_turns(self, bank_id: int, session_id: str) -> int:
-        """How many turns a session has."""
-        return await self._connection.fetchval(COUNT_TURNS, bank_id, session_id)
 
 
 class SessionWriter(SessionReader):
@@ -192,8 +189,8 @@ async def enqueue_due(pool: asyncpg.Pool, kind: str, now: datetime, *, limit: in
     """Queue a job for each session, of any tenant, in which silence now means something; as the maintenance role."""
     async with transaction(pool, 0, readonly=False) as connection:
         rows: Sequence[Any] = await connection.fetch(LEASE_DUE, now, limit)
-        for row in rows:
-            await jobs.enqueue(connection, row["bank_id"], row["tenant_id"], kind, {"session_id": row["session_id"]})
+        due = [jobs.new_row(row["bank_id"], row["tenant_id"], kind, {"session_id": row["session_id"]}) for row in rows]
+        await jobs.enqueue(connection, due)
     return len(rows)
 
 

@@ -24,8 +24,6 @@ SELECTED = """t.bank_id = $1 AND ($2::text[] IS NULL OR t.scope = ANY ($2))
     AND ($3::timestamptz IS NULL OR t.at >= $3) AND ($4::timestamptz IS NULL OR t.at < $4)
     AND ($5::timestamptz IS NULL OR t.known_from <= $5)"""
 
-LAST_TURN = "SELECT coalesce(max(turn), -1) FROM turns WHERE bank_id = $1 AND session_id = $2"
-
 BETWEEN = f"""SELECT {COLUMNS} FROM turns AS t
     WHERE t.bank_id = $1 AND t.session_id = $2 AND t.turn >= $3 AND t.turn < $4 ORDER BY t.turn"""
 
@@ -197,10 +195,6 @@ class TurnWriter(TurnReader):
     def __init__(self, connection: Connection, tenant_id: int) -> None:
         super().__init__(connection)
         self._tenant_id = tenant_id
-
-    async def last_turn(self, bank_id: int, session_id: str) -> int:
-        """The number of a session's last turn; -1 where it has none."""
-        return await self._connection.fetchval(LAST_TURN, bank_id, session_id)
 
     async def insert(self, bank_id: int, turns: Sequence[Turn]) -> None:
         """Add turns of one session."""

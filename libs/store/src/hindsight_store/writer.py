@@ -98,6 +98,7 @@ class Writer(Reader):
     def __init__(self, connection: Connection, tenant_id: int) -> None:
         super().__init__(connection)
         self._tenant_id = tenant_id
+        self._jobs: list[jobs.Row] = []
 
     async def ensure_bank(self, agent_id: str) -> int:
         """The bank of an agent, made if new."""
@@ -217,9 +218,14 @@ class Writer(Reader):
         """The sessions and tasks of the same tenant, in the same transaction."""
         return SessionWriter(self._connection, self._tenant_id)
 
-    async def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
-        """Queue a job that follows this change."""
-        await jobs.enqueue(self._connection, bank_id, self._tenant_id, kind, payload)
+    def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
+        """Queue a job that follows this change; all of a transaction go out together at its end."""
+        self._jobs.append(jobs.new_row(bank_id, self._tenant_id, kind, payload))
+
+    async def flush(self) -> None:
+        """Queue what was to be queued, before the commit."""
+        if self._jobs:
+            await jobs.enqueue(self._connection, self._jobs)
 
     async def record_recalls(self, recalls: Sequence[receipts.RecordedRecall]) -> int:
         """Keep receipts and count their hits; how many are new."""
@@ -243,7 +249,9 @@ class Writer(Reader):
 async def writing(pool: asyncpg.Pool, tenant_id: int) -> AsyncIterator[Writer]:
     """A writer of one tenant's rows; the end of the block commits, an exception rolls back."""
     async with transaction(pool, tenant_id, readonly=False) as connection:
-        yield Writer(connection, tenant_id)
+        writer = Writer(connection, tenant_id)
+        yield writer
+        await writer.flush()
 
 
 async def ensure_generation(

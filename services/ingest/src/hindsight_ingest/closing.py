@@ -41,8 +41,7 @@ class Closer:
             await writer.lock([lock_key(job.bank_id, "session", session_id)])
             session = await writer.sessions.find(job.bank_id, session_id)
             if await writer.complete(job) and session and session.ended_at is None:
-                end = await writer.turns.last_turn(job.bank_id, session_id) + 1
-                settled = await self._rounds.settle(writer, job.bank_id, session, end)
+                settled = await self._rounds.settle(writer, job.bank_id, session)
                 await writer.sessions.update(job.bank_id, settled)
 
     async def sum_up(self, job: Job) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 import asyncpg
 from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import Principal
+from hindsight_store.banks import KnownBanks
 from hindsight_store.sessions import Session
 from hindsight_store.turns import Turn
 from hindsight_store.writer import PastRequest, Writer, writing
@@ -22,7 +23,7 @@ EMBED_TURNS = "embed_turns"
 JOB_TURNS = 64  # a job embeds at most this many, so that no job is long
 
 
-End = Callable[[Writer, int, Session, int], Awaitable[tuple[Session, bool]]]
+End = Callable[[Writer, int, Session], Awaitable[tuple[Session, bool]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Observer:
     def __init__(self, pool: asyncpg.Pool, rounds: Rounds, *, clock: Callable[[], datetime]) -> None:
         self._pool = pool
         self._rounds = rounds
+        self._banks = KnownBanks()
         self.clock = clock
 
     async def observe(self, call: Call, session_id: str, scope: str, turns: Sequence[Turn], first_turn: int | None) -> Observed:
@@ -60,13 +62,15 @@ class Observer:
         """
         turns = [mask_turn(turn) for turn in turns]
         async with writing(self._pool, call.principal.tenant_id) as writer:
-            bank_id = await writer.ensure_bank(call.agent_id)
+            known = self._banks.get(call.principal.tenant_id, call.agent_id)
+            bank_id = known if known is not None else await writer.ensure_bank(call.agent_id)
             past = await _lock(writer, bank_id, session_id, call)
             if past is not None:
                 return Observed(**past)
             session = await self._enter(writer, bank_id, session_id, scope, call.principal, turns[0].at)
             observed = await self._keep(writer, bank_id, session, turns, first_turn)
             await _record(writer, bank_id, call, {"first_turn": observed.first_turn, "added": observed.added})
+        self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
         return observed
 
     async def complete_task(self, call: Call, session_id: str, outcome: str, note: str) -> Ended:
@@ -76,8 +80,8 @@ class Observer:
             NotFound: no such session within what the caller may use.
         """
 
-        async def end(writer: Writer, bank_id: int, session: Session, turns: int) -> tuple[Session, bool]:
-            return await self._rounds.complete_task(writer, bank_id, session, turns, (outcome, mask(note)[0]))
+        async def end(writer: Writer, bank_id: int, session: Session) -> tuple[Session, bool]:
+            return await self._rounds.complete_task(writer, bank_id, session, (outcome, mask(note)[0]))
 
         return await self._end(call, session_id, end)
 
@@ -88,10 +92,10 @@ class Observer:
             NotFound: no such session within what the caller may use.
         """
 
-        async def end(writer: Writer, bank_id: int, session: Session, turns: int) -> tuple[Session, bool]:
+        async def end(writer: Writer, bank_id: int, session: Session) -> tuple[Session, bool]:
             if session.ended_at is not None:
                 return session, False
-            ended = await self._rounds.end_session(writer, bank_id, session, turns)
+            ended = await self._rounds.end_session(writer, bank_id, session)
             return ended, ended.task_id != session.task_id
 
         return await self._end(call, session_id, end)
@@ -119,8 +123,7 @@ class Observer:
                 return Ended(UUID(past["task_id"]) if past["task_id"] else None, past["is_new"])
             session = await writer.sessions.find(bank_id, session_id)
             assert session is not None
-            turns = await writer.turns.last_turn(bank_id, session_id) + 1
-            session, is_new = await end(writer, bank_id, session, turns)
+            session, is_new = await end(writer, bank_id, session)
             await writer.sessions.update(bank_id, session)
             outcome = {"task_id": str(session.task_id) if session.task_id else "", "is_new": is_new}
             await _record(writer, bank_id, call, outcome)
@@ -145,7 +148,7 @@ class Observer:
         self, writer: Writer, bank_id: int, session: Session, turns: Sequence[Turn], first_turn: int | None
     ) -> Observed:
         session_id = session.session_id
-        end = await writer.turns.last_turn(bank_id, session_id) + 1
+        end = session.next_turn
         first = end if first_turn is None else first_turn
         if first > end:
             raise InvalidField("first_turn", f"the session has {end} turns; the next is {end}")
@@ -163,7 +166,7 @@ class Observer:
         for start in range(0, len(fresh), JOB_TURNS):
             part = fresh[start : start + JOB_TURNS]
             payload = {"session_id": session_id, "first": part[0].turn, "end": part[-1].turn + 1}
-            await writer.enqueue(bank_id, EMBED_TURNS, payload)
+            writer.enqueue(bank_id, EMBED_TURNS, payload)
         last = there[-1] if there else before[-1] if before else None
         findings = await self._listen(writer, bank_id, fresh, last)
         await writer.sessions.update(bank_id, await self._rounds.hear(writer, bank_id, session, fresh))
@@ -177,7 +180,7 @@ class Observer:
             findings += found
             if any(one.timing == "now" for one in found):
                 part = {"first": turn.turn, "end": turn.turn + 1, "at_once": True}
-                await writer.enqueue(bank_id, KEEP, {"session_id": turn.session_id, **part})
+                writer.enqueue(bank_id, KEEP, {"session_id": turn.session_id, **part})
         return findings
 
 

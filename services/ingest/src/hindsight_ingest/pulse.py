@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hindsight_store.turns import Turn
@@ -86,7 +86,7 @@ class Pulse:
 
     def to_json(self) -> dict[str, Any]:
         """As kept with the session; nothing of an empty one."""
-        return {name: value for name, value in asdict(self).items() if value}
+        return {name: value for name in self.__dataclass_fields__ if (value := getattr(self, name))}
 
 
 @dataclass(frozen=True, slots=True)

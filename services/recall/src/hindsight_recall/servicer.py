@@ -208,8 +208,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             if bank_id is None or session is None or not principal.may_read(session.scope):
                 raise NotFound("no such session of this agent; it begins with the first observed turn")
             tasks = await reader.list_tasks(bank_id, session_id, limit=MAX_TASKS)
-            turns = await reader.count_turns(bank_id, session_id)
-        return recall_pb2.GetSessionResponse(session=wire.to_session(session, turns, tasks))
+        return recall_pb2.GetSessionResponse(session=wire.to_session(session, tasks))
 
 
 def _scopes_of(principal: Principal) -> tuple[str, ...] | None:

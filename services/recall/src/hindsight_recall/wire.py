@@ -92,14 +92,14 @@ def to_relation(seen: RelationSeen) -> recall_pb2.Relation:
     )
 
 
-def to_session(session: Session, turns: int, tasks: Sequence[Task]) -> session_pb2.Session:
+def to_session(session: Session, tasks: Sequence[Task]) -> session_pb2.Session:
     """A session as a message."""
     message = session_pb2.Session(
         id=session.session_id,
         scope=session.scope,
         started_at=to_stamp(session.started_at),
         last_turn_at=to_stamp(session.last_turn_at),
-        turns=turns,
+        turns=session.next_turn,
         summary_id=str(session.summary_id or ""),
         judged_by=session.judged_by,
         tasks=map(to_task, tasks),
