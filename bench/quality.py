@@ -23,6 +23,7 @@ from hindsight_local.trial import running
 from hindsight_memory import Hindsight
 from hindsight_recall.scoring import Scale
 from hindsight_store.words import terms, weight
+from triggers import measure_triggers
 
 HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "standing": "hit@10", "standing-heldout": "hit@10"}
 SEVERAL_BANKS = ("sample", "triples", "lme-lite")
@@ -130,6 +131,7 @@ async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
                 await take_apart(bench, banks, name, data)
         if not arguments.sets:
             print("\n".join(["", "should_recall", *await measure_gate(client)]))
+            print("\n".join(["", "triggers", *measure_triggers(heldout=True)]))
 
 
 def main() -> None:
