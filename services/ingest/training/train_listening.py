@@ -125,8 +125,8 @@ def cross_validate(heard: Sequence[Heard], covariance: Matrix, trigger: str) -> 
 
 def choose_threshold(scores: Matrix, wanted: Matrix) -> float:
     """The lowest threshold, in hundredths, from which on the wanted precision is kept."""
-    missed = [h for h in range(20, 95) if precision(scores, wanted, h / 100) < WANTED_PRECISION]
-    return (max(missed, default=19) + 1) / 100
+    missed = [h for h in range(30, 95) if precision(scores, wanted, h / 100) < WANTED_PRECISION]
+    return (max(missed, default=29) + 1) / 100
 
 
 def precision(scores: Matrix, wanted: Matrix, threshold: float) -> float:

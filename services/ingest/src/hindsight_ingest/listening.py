@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from hindsight_runtime.heads import CONSTANT, HAN, WORD, Head, Row, Stored, load_weights, read_head
+from hindsight_runtime.heads import CONSTANT, HAN, WORD, Grams, Head, Row, Stored, grams, load_weights, read_head
 from hindsight_store.turns import Turn
 
 from hindsight_ingest import speech, standing, tool_states
@@ -85,6 +85,7 @@ class Passage:
     names: tuple[Name, ...]
     rules: Mapping[str, bool]
     signs: Row
+    grams: Grams
 
 
 @cache
@@ -129,7 +130,7 @@ def read_passage(text: str, before: Turn | None) -> Passage:
     plain = simplify(unicodedata.normalize("NFKC", _QUOTED.sub('"…"', text)).replace("’", "'"))
     names = tuple(find_names(text, before.content if before else ""))
     rules = find_rules(plain)
-    return Passage(text, plain, names, rules, signs(plain, names, rules, before))
+    return Passage(text, plain, names, rules, signs(plain, names, rules, before), grams(plain))
 
 
 def signs(plain: str, names: Sequence[Name], rules: Mapping[str, bool], before: Turn | None) -> Row:
@@ -183,7 +184,7 @@ def score(trigger: str, passage: Passage, heads: Heads) -> float:
     """How likely a passage holds what a trigger waits for; 0 where a rule forbids it."""
     if is_ruled_out(trigger, passage.rules) or (trigger == "entity" and not passage.names):
         return 0.0
-    return heads.by_trigger[trigger].score(passage.plain, passage.signs)
+    return heads.by_trigger[trigger].weigh(passage.grams, passage.signs)
 
 
 def is_remember(passage: Passage) -> bool:

@@ -320,7 +320,7 @@ AGAINST: Mapping[str, tuple[str, ...]] = {
     "correction": ("material", "hypothetical", "closed_question", "own_slip"),
     "entity": ("material", "hypothetical", "asks_memory"),
 }
-RULES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in SIGNS.items()}
+RULES = {name: re.compile(pattern) for name, pattern in SIGNS.items()}  # of a text in small letters
 _AFFECT = re.compile(
     (
         r"\b(?:love|hate|never|always|can['’]?t (?:stand|bear)|allergic|really|mean it|important)\b|!!|！！|"
@@ -333,7 +333,8 @@ _AFFECT = re.compile(
 
 def find_rules(text: str) -> dict[str, bool]:
     """Each sign's name, and whether it shows in a text."""
-    return {name: pattern.search(text) is not None for name, pattern in RULES.items()} | {
+    small = text.lower()
+    return {name: pattern.search(small) is not None for name, pattern in RULES.items()} | {
         f"standing_{name}": pattern.search(text) is not None for name, pattern in STANDING.items()
     }
 

@@ -49,7 +49,11 @@ def sum_up(turns: Sequence[Turn]) -> Summary | None:
         return None
     language = speech.tell_language(said)
     learned = list(dict.fromkeys(clip(one.value, LINE_CHARS) for one in findings))[:MAX_LEARNED]
-    told = [clip(text, LINE_CHARS) for text in said if speech.is_substantial(text) and not RULES["closed_question"].search(text)]
+    told = [
+        clip(text, LINE_CHARS)
+        for text in said
+        if speech.is_substantial(text) and not RULES["closed_question"].search(text.lower())
+    ]
     decided = [text for text in dict.fromkeys(told) if text not in learned and text not in goal and goal not in text]
     outcome = find_outcome(turns)
     lines = [say(language, "label", label=WORDS[language]["goal"], text=goal)]
@@ -66,7 +70,7 @@ def weigh(turns: Sequence[Turn], said: Sequence[str], findings: Sequence[Finding
     """How much happened in a session, in points: its work, what was learned, what was asked for, and how much was said."""
     language = speech.tell_language(said)
     answered = sum(len(turn.content) for turn in turns if turn.role == "assistant")
-    told = [simplify(text) for text in said if speech.is_substantial(text)]
+    told = [simplify(text.lower()) for text in said if speech.is_substantial(text)]
     points = (
         2 * any(turn.role == "tool_call" for turn in turns),
         2 * bool(findings),
