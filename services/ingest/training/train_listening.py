@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from hindsight_ingest.listening import PASSAGE_CHARS, TRIGGERS, WEIGHTS, read_passage
-from hindsight_ingest.listening_rules import is_ruled_out
+from hindsight_ingest.listening_rules import find_sure, is_ruled_out
 from hindsight_runtime.heads import Matrix, Row, Stored, count_grams, fit, kernel, pack, pair_signs
 from hindsight_store.turns import Turn
 
@@ -43,6 +43,7 @@ class Heard:
     signs: Row
     kinds: frozenset[str]
     ruled_out: frozenset[str]  # triggers that rules forbid
+    sure: frozenset[str]  # triggers for which a rule is enough
     is_measured: bool  # of a labelled set
 
 
@@ -60,7 +61,8 @@ def hear(case: str, lang: str, turn: Turn, before: Turn | None, kinds: Iterable[
     """A turn as the heads read it."""
     passage = read_passage(turn.content[:PASSAGE_CHARS], before)
     out = {name for name in TRIGGERS if is_ruled_out(name, passage.rules) or (name == "entity" and not passage.names)}
-    return Heard(case, lang, passage.plain, passage.signs, frozenset(kinds), frozenset(out), is_measured)
+    sure = {name for name in TRIGGERS if name not in out and find_sure(name, passage.plain)}
+    return Heard(case, lang, passage.plain, passage.signs, frozenset(kinds), frozenset(out), frozenset(sure), is_measured)
 
 
 def read_sentences() -> list[Heard]:
@@ -120,6 +122,7 @@ def cross_validate(heard: Sequence[Heard], covariance: Matrix, trigger: str) -> 
         seen, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         dual = fit(covariance[np.ix_(seen, seen)], wanted[seen])
         scores[held] = 1 / (1 + np.exp(-covariance[np.ix_(held, seen)] @ dual))
+    scores = np.where([trigger in one.sure for one in heard], 1.0, scores)
     return scores * np.array([trigger not in one.ruled_out for one in heard])
 
 

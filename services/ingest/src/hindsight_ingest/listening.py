@@ -13,7 +13,7 @@ from hindsight_store.turns import Turn
 
 from hindsight_ingest import speech, standing, tool_states
 from hindsight_ingest.deriving import derive_key, derive_query, name_subject
-from hindsight_ingest.listening_rules import FOR, find_rules, has_affect, is_ruled_out
+from hindsight_ingest.listening_rules import FOR, find_rules, find_sure, has_affect, is_ruled_out
 from hindsight_ingest.naming import RULE_NAMES, Name, find_names
 from hindsight_ingest.simplified import simplify
 
@@ -181,9 +181,11 @@ def _judge(number: int, passage: Passage, before: Turn | None, heads: Heads) -> 
 
 
 def score(trigger: str, passage: Passage, heads: Heads) -> float:
-    """How likely a passage holds what a trigger waits for; 0 where a rule forbids it."""
+    """How likely a passage holds what a trigger waits for; 0 where a rule forbids it, 1 where one is enough."""
     if is_ruled_out(trigger, passage.rules) or (trigger == "entity" and not passage.names):
         return 0.0
+    if find_sure(trigger, passage.plain):
+        return 1.0
     return heads.by_trigger[trigger].weigh(passage.grams, passage.signs)
 
 
@@ -198,7 +200,8 @@ def _compose(
 ) -> Finding:
     fired, language = passage.rules, speech.tell_language([passage.text])
     value = " ".join(passage.text.split())[:VALUE_CHARS]
-    kind, rule = trigger, next((name for name in FOR[trigger] if fired[name]), "model")
+    telling = next((name for name in FOR[trigger] if fired[name]), "model")
+    kind, rule = trigger, find_sure(trigger, passage.plain) or telling
     name = passage.names[0].text if passage.names else ""
     if trigger == "preference" and is_remembered:
         kind, rule, timing = ("preference" if standing.mark("fact", passage.text) else "fact"), "remember", "now"

@@ -313,6 +313,53 @@ FOR: Mapping[str, tuple[str, ...]] = {
     "correction": ("denies", "you_erred", "i_said", "wrong", "not_but", "should", "actually", "look_again"),
     "entity": ("number_given", "introduces", "kin"),
 }
+_DONE = (
+    r"shipped|dispatched|delivered|arrived|paid|refunded|cancel?led|approved|granted|rejected|signed|merged|released|deployed|"
+    r"closed|resolved|returned|terminated|renewed|expired|postponed|completed|withdrawn"
+)
+_THING = (
+    r"order|parcel|package|shipment|delivery|invoice|refund|ticket|contract|lease|claim|booking|reservation|application|permit|"
+    r"visa|licen[cs]e|project|release|request|case|payment|subscription|appeal|grant"
+)
+_DONE_ZH = (
+    r"发货|签收|送达|送到|到货|付款|付清|退款|取消|批准|通过|驳回|签署|签字|合并|发布|上线|下线|下架|部署|"
+    r"关闭|解决|退货|终止|续签|到期|延期|完成|"
+    r"完工|结案|撤销|出库|到账"
+)
+_THING_ZH = (
+    r"订单|包裹|快递|货|发票|退款|工单|合同|租约|理赔|预订|预约|申请|许可|签证|项目|版本|案子|案件|款项?|会员|"
+    r"上诉|[A-Za-z]+-?\d{3,}"
+)
+# Enough by themselves where nothing in AGAINST shows.
+SURE: Mapping[str, Mapping[str, str]] = {
+    "state": {
+        "came_to": (
+            rf"\b(?:{_THING})\b[^.!?]{{0,40}}\b(?:has|have|is|was|were|been|got|['’]s) (?:now |just |already |finally |"
+            rf"been )*(?:{_DONE})\b"
+        ),
+        "came_to_zh": rf"(?:{_THING_ZH})[^,，。!！?？]{{0,16}}(?:已经?|刚刚?|被|正式)(?:{_DONE_ZH})",
+        "next_stage": (
+            r"\b(?:has|have|is|['’]s) (?:now )?(?:moved|gone|entered)(?: on)?(?: in)?(?:to)? (?:the )?\w+(?: (?:phase|stage)|"
+            r"ing\b)|"
+            r"(?:进入|转入)[^,，。]{0,8}阶段"
+        ),
+    },
+    "correction": {
+        "no_but": (
+            r"^(?:no|nope|wrong|incorrect)[,.!:;]+ ?(?:(?:it|that|this|he|she|they|the \w+) "
+            r"(?:should|must|is (?:not|on|in|at|for))\b|"
+            r"i (?:said|meant|asked)\b|it['’]s (?:on|in|at|for|not)\b)|"
+            r"^(?:不对|错了|不是)[,，。!！ ]+(?:应该|应当|要|得|是|我[说要指])"
+        ),
+        "that_is_wrong": (
+            r"^(?:no, )?(?:that|this|it)(?:['’]s| is| was) (?:wrong|incorrect|not (?:right|correct|what i))|"
+            r"^you(?:['’]ve| have)? (?:misread|misunderst|got .{1,30} wrong)|"
+            r"^(?:你|您)(?:搞|弄|写|看|算|记|填|发|听|理解)(?:错|反|混)"
+        ),
+    },
+    "preference": {},
+    "entity": {},
+}
 # Where one of them shows, a trigger's head is not asked.
 AGAINST: Mapping[str, tuple[str, ...]] = {
     "preference": ("material", "indifferent"),
@@ -321,6 +368,9 @@ AGAINST: Mapping[str, tuple[str, ...]] = {
     "entity": ("material", "hypothetical", "asks_memory"),
 }
 RULES = {name: re.compile(pattern) for name, pattern in SIGNS.items()}  # of a text in small letters
+CERTAIN = {
+    trigger: {name: re.compile(pattern, re.IGNORECASE) for name, pattern in rules.items()} for trigger, rules in SURE.items()
+}
 _AFFECT = re.compile(
     (
         r"\b(?:love|hate|never|always|can['’]?t (?:stand|bear)|allergic|really|mean it|important)\b|!!|！！|"
@@ -344,6 +394,11 @@ def is_ruled_out(trigger: str, fired: Mapping[str, bool]) -> bool:
     if trigger == "preference" and fired["closed_question"] and not fired["asks_nicely"]:
         return True
     return any(fired[name] for name in AGAINST[trigger])
+
+
+def find_sure(trigger: str, text: str) -> str:
+    """The rule that is enough for a trigger by itself; empty where none fires."""
+    return next((name for name, pattern in CERTAIN[trigger].items() if pattern.search(text)), "")
 
 
 def has_affect(text: str) -> bool:
