@@ -24,6 +24,7 @@ from hindsight_memory import Hindsight
 from hindsight_recall.scoring import Scale
 from hindsight_store.words import terms, weight
 from runs import measure_runs
+from triggers import measure_triggers
 
 HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "standing": "hit@10", "standing-heldout": "hit@10"}
 SEVERAL_BANKS = ("sample", "triples", "lme-lite")
@@ -134,6 +135,7 @@ async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
             print("\n".join(["", RUNS_SET, *await measure_runs(client, arguments.shared)]), flush=True)
         if not arguments.sets:
             print("\n".join(["", "should_recall", *await measure_gate(client)]))
+            print("\n".join(["", "triggers", *measure_triggers(heldout=True)]))
 
 
 def main() -> None:

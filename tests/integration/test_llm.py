@@ -467,9 +467,8 @@ async def test_a_job_done_again_keeps_what_was_written_first(client, services, w
     for _ in range(2):
         async with open_pool(services.database.maintenance) as pool, transaction(pool, 0, readonly=False) as connection:
             place = await connection.fetchrow("SELECT bank_id, tenant_id FROM sessions")
-            await jobs.enqueue(
-                connection, place["bank_id"], place["tenant_id"], "keep", {"session_id": "s1", "first": 0, "end": 4}
-            )
+            payload = {"session_id": "s1", "first": 0, "end": 4}
+            await jobs.enqueue(connection, [jobs.new_row(place["bank_id"], place["tenant_id"], "keep", payload)])
         await worker()
     assert await facts(client) == [kept(FACT, 0.7)]
     assert len(scripted.asked(JUDGE)) == 1

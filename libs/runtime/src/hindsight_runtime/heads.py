@@ -21,6 +21,7 @@ STEPS = 30
 Row = NDArray[np.float32]
 Matrix = NDArray[np.floating[Any]]
 Stored = Mapping[str, NDArray[np.generic]]
+Grams = tuple[NDArray[np.int64], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,18 @@ class Head:
 
     def score(self, text: str, signs: Row, embedding: Row | None = None) -> float:
         """The probability that a text is what the head was fitted to find."""
-        places, value = grams(text)
+        return self.weigh(grams(text), signs, embedding)
+
+    def weigh(self, found: Grams, signs: Row, embedding: Row | None = None) -> float:
+        """The probability by a text's grams, for where several heads judge one text."""
+        places, value = found
         logit = float(value * self.grams[places].sum() + signs @ self.pairs @ signs)
         if embedding is not None and self.embedding.size:
             logit += float(embedding @ self.embedding)
         return float(1 / (1 + np.exp(-logit)))
 
 
-def grams(text: str) -> tuple[NDArray[np.int64], float]:
+def grams(text: str) -> Grams:
     """The buckets of a text's character n-grams, words and pairs of words, and the value each has: their norm is 1."""
     plain = " ".join(text.lower().split())
     padded = f"^{plain}$"

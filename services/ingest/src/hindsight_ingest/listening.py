@@ -1,13 +1,53 @@
 """Listening: what of a turn is worth keeping, and which rule says so. No LLM."""
 
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+import numpy as np
+from hindsight_runtime.heads import CONSTANT, HAN, WORD, Grams, Head, Row, Stored, grams, load_weights, read_head
 from hindsight_store.turns import Turn
 
-from hindsight_ingest import speech
+from hindsight_ingest import speech, standing, tool_states
+from hindsight_ingest.deriving import derive_key, derive_query, name_subject
+from hindsight_ingest.listening_rules import FOR, find_rules, find_sure, has_affect, is_ruled_out
+from hindsight_ingest.naming import RULE_NAMES, Name, find_names
+from hindsight_ingest.simplified import simplify
 
 Timing = Literal["now", "round", "desk"]
+TRIGGERS = ("preference", "state", "correction", "entity")
+WEIGHTS = "listening.npz"
+PASTED_CHARS = 2000  # a longer turn holds material; what is said of it stands in its first line
+PASSAGE_CHARS = 300  # a longer turn is judged sentence by sentence
+MAX_SENTENCES = 12
+BEFORE_CHARS = 400  # of the end of the turn before
+VALUE_CHARS, QUOTE_CHARS = 600, 160
+SHORT_CHARS = {"en": 60, "zh": 24}  # a correction up to here is not understood without what it corrects
+IMPORTANCE = {"preference": 0.7, "correction": 0.7, "state": 0.6, "entity": 0.5}
+SAID, GUESSED, TOLD_BY_TOOL = 0.9, 0.6, 0.8  # confidence
+_FENCE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"[“\"「『][^”\"」』\n]{12,}[”\"」』]")
+
+# What the agent's turn does: corrected are its claims and acts, rarely its advice and its talk.
+_ADVISES = re.compile(
+    r"\b(?:suggest|recommend|could|would|try|likel|possibl|then)|建议|可以|试试|可能|记得|最好|那要?|需要?先", re.IGNORECASE
+)
+_CLAIMS = re.compile(
+    (
+        r"\b(?:i(?:'ve| have| will|'ll)|i \w+ed|i (?:put|set|wrote|took|sent)|your?\b.{0,30}\b(?:is|are|has|have|lives?)|"
+        r"dear)\b|已|[您你]|我[把会用在给]"
+    ),
+    re.IGNORECASE,
+)
+_TALKS = re.compile(
+    (
+        r"\b(?:hello|hi|welcome|sorry|glad|happy|great|sure|done|corrected|changed|enjoy|good)\b|[好嗯哈]|抱歉|没关系|不客气|已[改换删]"
+    ),
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +68,208 @@ class Finding:
     name: str = ""  # of an entity
 
 
-def listen(turn: Turn, before: Turn | None = None) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """One head for each trigger. The weights are made by training/train_listening.py."""
+
+    by_trigger: Mapping[str, Head]
+    training_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a turn that is judged as one, with what the rules see in it."""
+
+    text: str  # as it was said
+    plain: str  # as it is judged
+    names: tuple[Name, ...]
+    rules: Mapping[str, bool]
+    signs: Row
+    grams: Grams
+
+
+@cache
+def load_heads() -> Heads:
+    """The packaged weights, read once."""
+    return read_heads(load_weights("hindsight_ingest", WEIGHTS))
+
+
+def read_heads(stored: Stored) -> Heads:
+    """The heads of the arrays that training stores."""
+    return Heads({name: read_head(stored, name) for name in TRIGGERS}, str(stored["training_sha256"]))
+
+
+def listen(turn: Turn, before: Turn | None = None, heads: Heads | None = None) -> list[Finding]:
     """What of a turn is worth keeping, given the turn before it. Whether an entity is new is for the caller to find out."""
+    if turn.role == "tool_result":
+        return _listen_to_tool(turn)
     if turn.role != "user":
         return []
-    text = turn.content[: speech.MAX_CHARS]
-    corrections = speech.find_corrections(text)
-    found = [
-        Finding(turn.turn, "correction", "correction", "correction", clip_key(one), "", one, (), 0.7, 0.9, "now")
-        for one in corrections
-    ]
-    return found + [
-        Finding(turn.turn, "preference", "preference", "preference", clip_key(one), "", one, (), 0.7, 0.9, "round")
-        for one in speech.find_preferences(text)
-        if one not in corrections
-    ]
+    heads = heads or load_heads()
+    found: dict[tuple[str, str], Finding] = {}
+    for passage in read_passages(turn, before):
+        for one in _judge(turn.turn, passage, before, heads):
+            found.setdefault((one.trigger, one.name or one.value), one)
+    return list(found.values())
 
 
-def clip_key(text: str) -> str:
-    """A key from a statement's beginning."""
-    return text[:64].strip()
+def read_passages(turn: Turn, before: Turn | None) -> list[Passage]:
+    """What of a user's turn is judged: its own words, as a whole or, where it is long, by sentences."""
+    own = _FENCE.sub(" ", turn.content).strip()
+    if len(turn.content) > PASTED_CHARS:
+        own = own.partition("\n")[0]
+        own = own if len(own) <= PASSAGE_CHARS else ""
+    if not own or speech.is_closing(own):
+        return []
+    parts = [own] if len(own) <= PASSAGE_CHARS else speech.split_sentences(own)[:MAX_SENTENCES]
+    return [read_passage(part[:PASSAGE_CHARS], before) for part in parts]
+
+
+def read_passage(text: str, before: Turn | None) -> Passage:
+    """A passage with its names and signs."""
+    plain = simplify(unicodedata.normalize("NFKC", _QUOTED.sub('"…"', text)).replace("’", "'"))
+    names = tuple(find_names(text, before.content if before else ""))
+    rules = find_rules(plain)
+    return Passage(text, plain, names, rules, signs(plain, names, rules, before), grams(plain))
+
+
+def signs(plain: str, names: Sequence[Name], rules: Mapping[str, bool], before: Turn | None) -> Row:
+    """A constant, the shape of a text, how it stands to the turn before, what names were found, and which rules fire."""
+    words = WORD.findall(plain.lower())
+    named = {name.rule for name in names}
+    said = before.content[-BEFORE_CHARS:] if before and before.role == "assistant" else ""
+    earlier = set(WORD.findall(simplify(said).lower()))
+    shared = {word for word in words if word in earlier and (len(word) > 3 or not word.isascii())}
+    digits = {word for word in words if any(c.isdigit() for c in word)}
+    is_question = said.rstrip().endswith(("?", "？"))
+    shape = (
+        CONSTANT,
+        float(HAN.search(plain) is not None),
+        float(np.log1p(len(words)) / 4),
+        float(len(words) <= 4),
+        float(bool(said)),
+        float(is_question),
+        float(bool(said) and not is_question),
+        float(bool(said) and not is_question and len(words) <= 12),
+        float(len(shared) > 0),
+        float(len(shared) > 2),
+        float(bool(said) and not is_question and bool(digits - earlier) and any(c.isdigit() for c in said)),
+        float(_ADVISES.search(said) is not None),
+        float(_CLAIMS.search(said) is not None),
+        float(_TALKS.search(said) is not None),
+        float(0 < len(said) <= 12),
+        float(bool(before) and not said),
+        float(bool(names)),
+        float(len(names) > 1),
+    )
+    return np.array([*shape, *(float(name in named) for name in RULE_NAMES), *map(float, rules.values())], np.float32)
+
+
+def _judge(number: int, passage: Passage, before: Turn | None, heads: Heads) -> list[Finding]:
+    found: list[Finding] = []
+    is_remembered = is_remember(passage)
+    scores = {name: score(name, passage, heads) for name in TRIGGERS}
+    for trigger in ("correction", "preference", "state"):
+        is_sure = trigger == "preference" and is_remembered
+        if is_sure or scores[trigger] >= heads.by_trigger[trigger].threshold:
+            found.append(_compose(number, trigger, passage, before, is_remembered))
+    if passage.names and scores["entity"] >= heads.by_trigger["entity"].threshold:
+        found += [_introduce(number, name, passage) for name in passage.names]
+    if not found and passage.rules["progress"] and not passage.rules["closed_question"]:
+        found.append(_compose(number, "state", passage, before, False, timing="desk"))
+    return found
+
+
+def score(trigger: str, passage: Passage, heads: Heads) -> float:
+    """How likely a passage holds what a trigger waits for; 0 where a rule forbids it, 1 where one is enough."""
+    if is_ruled_out(trigger, passage.rules) or (trigger == "entity" and not passage.names):
+        return 0.0
+    if find_sure(trigger, passage.plain):
+        return 1.0
+    return heads.by_trigger[trigger].weigh(passage.grams, passage.signs)
+
+
+def is_remember(passage: Passage) -> bool:
+    """Whether a passage asks to remember something that outlasts the moment."""
+    fired = passage.rules
+    return fired["remember"] and not (fired["asks_memory"] or fired["material"] or fired["hypothetical"])
+
+
+def _compose(
+    number: int, trigger: str, passage: Passage, before: Turn | None, is_remembered: bool, *, timing: Timing = "round"
+) -> Finding:
+    fired, language = passage.rules, speech.tell_language([passage.text])
+    value = " ".join(passage.text.split())[:VALUE_CHARS]
+    telling = next((name for name in FOR[trigger] if fired[name]), "model")
+    kind, rule = trigger, find_sure(trigger, passage.plain) or telling
+    name = passage.names[0].text if passage.names else ""
+    if trigger == "preference" and is_remembered:
+        kind, rule, timing = ("preference" if standing.mark("fact", passage.text) else "fact"), "remember", "now"
+    elif trigger == "correction":
+        value, timing = _with_corrected(value, before, language), "now"
+    elif timing == "desk":
+        rule = "progress"
+    key_name = name if trigger in ("state", "correction") else ""
+    importance = IMPORTANCE[trigger] + 0.1 * has_affect(passage.text) + 0.1 * (rule == "remember" or bool(key_name))
+    return Finding(
+        turn=number,
+        trigger=trigger,
+        rule=rule,
+        kind=kind,
+        key=derive_key(kind, passage.text, key_name),
+        query=derive_query(kind, passage.text),
+        value=value,
+        tags=(trigger,),
+        importance=0.4 if timing == "desk" else round(min(0.9, importance), 2),
+        confidence=GUESSED if fired["uncertain"] else SAID,
+        timing=timing,
+    )
+
+
+def _with_corrected(value: str, before: Turn | None, language: str) -> str:
+    """A correction with what it corrects, where it is too short to be understood by itself."""
+    if before is None or before.role != "assistant" or len(value) > SHORT_CHARS[language]:
+        return value
+    corrected = " ".join(before.content.split())
+    corrected = corrected if len(corrected) <= QUOTE_CHARS else f"…{corrected[-QUOTE_CHARS:]}"
+    return f"{value}（更正：“{corrected}”）" if language == "zh" else f'{value} (corrects: "{corrected}")'
+
+
+def _introduce(number: int, name: Name, passage: Passage) -> Finding:
+    rule = name.rule if name.rule in RULE_NAMES else "model"
+    return Finding(
+        turn=number,
+        trigger="entity",
+        rule=rule,
+        kind="entity",
+        key=derive_key("entity", passage.text, name_subject(name.text, name.type, speech.tell_language([passage.text]))),
+        query=derive_query("entity", name.text),
+        value=" ".join(passage.text.split())[:VALUE_CHARS],
+        tags=("entity", name.type),
+        importance=round(IMPORTANCE["entity"] + 0.1 * has_affect(passage.text), 2),
+        confidence=GUESSED if passage.rules["uncertain"] else SAID,
+        timing="round",
+        name=name.text,
+    )
+
+
+def _listen_to_tool(turn: Turn) -> list[Finding]:
+    state = None if turn.is_error else tool_states.find_state(turn.result or turn.content)
+    if state is None:
+        return []
+    names = find_names(state.text)
+    return [
+        Finding(
+            turn=turn.turn,
+            trigger="state",
+            rule=state.rule,
+            kind="state",
+            key=derive_key("state", state.text, names[0].text if names else ""),
+            query=derive_query("state", state.text),
+            value=state.text,
+            tags=("state",),
+            importance=IMPORTANCE["state"],
+            confidence=TOLD_BY_TOOL,
+            timing="round",
+        )
+    ]

@@ -1,0 +1,200 @@
+"""Train the heads that listen, on the sentences beside this file and the labelled sets of bench, and say how they do.
+
+.venv/bin/python services/ingest/training/train_listening.py           write src/hindsight_ingest/listening.npz
+.venv/bin/python services/ingest/training/train_listening.py --errors  print what cross-validation gets wrong as well
+
+Equal input gives equal weights. It takes two minutes and needs numpy only.
+"""
+
+import argparse
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hindsight_ingest.listening import PASSAGE_CHARS, TRIGGERS, WEIGHTS, read_passage
+from hindsight_ingest.listening_rules import find_sure, is_ruled_out
+from hindsight_runtime.heads import Matrix, Row, Stored, count_grams, fit, kernel, pack, pair_signs
+from hindsight_store.turns import Turn
+
+HERE = Path(__file__).parent
+SENTENCES = HERE / "listening.jsonl"
+SETS = [HERE.parents[2] / "bench" / "sets" / f"triggers_{lang}.jsonl" for lang in ("en", "zh")]
+OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
+FOLDS = 5
+# Prior variance of each kind of weight, and the precision the threshold aims at, found by cross-validation.
+GRAMS_VARIANCE, PAIRS_VARIANCE = 10.0, 0.3
+WANTED_PRECISION = 0.93
+EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
+Blocks = Sequence[tuple[Matrix, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A user's turn as the heads read it, with what it holds."""
+
+    case: str  # turns of one case stand on the same side of a fold
+    lang: str
+    plain: str
+    signs: Row
+    kinds: frozenset[str]
+    ruled_out: frozenset[str]  # triggers that rules forbid
+    sure: frozenset[str]  # triggers for which a rule is enough
+    is_measured: bool  # of a labelled set
+
+
+def say(number: int, role: str, text: str, result: str = "") -> Turn:
+    """A turn of no session."""
+    return Turn("", number, "", role, text, "", {}, result, False, (), "", EPOCH, EPOCH)
+
+
+def to_turns(case: Any) -> list[Turn]:
+    """The turns of a case of a labelled set."""
+    return [say(n, t["role"], t.get("content", ""), str(t.get("result", ""))) for n, t in enumerate(case["turns"])]
+
+
+def hear(case: str, lang: str, turn: Turn, before: Turn | None, kinds: Iterable[str], is_measured: bool) -> Heard:
+    """A turn as the heads read it."""
+    passage = read_passage(turn.content[:PASSAGE_CHARS], before)
+    out = {name for name in TRIGGERS if is_ruled_out(name, passage.rules) or (name == "entity" and not passage.names)}
+    sure = {name for name in TRIGGERS if name not in out and find_sure(name, passage.plain)}
+    return Heard(case, lang, passage.plain, passage.signs, frozenset(kinds), frozenset(out), frozenset(sure), is_measured)
+
+
+def read_sentences() -> list[Heard]:
+    """The sentences written for training."""
+    rows = [json.loads(line) for line in SENTENCES.read_text(encoding="utf-8").splitlines()]
+    return [
+        hear(
+            "",
+            row["lang"],
+            say(1, "user", row["text"]),
+            say(0, "assistant", row["before"]) if "before" in row else None,
+            row["kinds"],
+            False,
+        )
+        for row in rows
+    ]
+
+
+def read_cases(cases: Iterable[Any]) -> list[Heard]:
+    """The user's turns of cases of the labelled sets."""
+    heard = []
+    for case in cases:
+        turns = to_turns(case)
+        for turn in (t for t in turns if t.role == "user"):
+            kinds = [label["kind"] for label in case["labels"] if label["turn"] == turn.turn]
+            before = turns[turn.turn - 1] if turn.turn else None
+            heard.append(hear(case["id"], case["lang"], turn, before, kinds, True))
+    return heard
+
+
+def load_cases() -> list[Any]:
+    """The cases of the labelled sets."""
+    return [json.loads(line) for path in SETS for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def find_fold(case: str) -> int:
+    """The fold in which a case is held out; -1: none."""
+    return int(hashlib.sha256(case.encode()).hexdigest(), 16) % FOLDS if case else -1
+
+
+def read_blocks(heard: Sequence[Heard]) -> Blocks:
+    """What the heads read, with the prior variances."""
+    grams = count_grams([one.plain for one in heard])
+    return (grams, GRAMS_VARIANCE), (pair_signs([one.signs for one in heard]), PAIRS_VARIANCE)
+
+
+def mark(heard: Sequence[Heard], trigger: str) -> Matrix:
+    """1 for each turn that holds what a head is to find."""
+    return np.array([float(trigger in one.kinds) for one in heard])
+
+
+def cross_validate(heard: Sequence[Heard], covariance: Matrix, trigger: str) -> Matrix:
+    """The score of each turn of a labelled set, by a head that has not seen its case; of the others 0."""
+    wanted, folds = mark(heard, trigger), np.array([find_fold(one.case) for one in heard])
+    scores = np.zeros(len(heard))
+    for fold in range(FOLDS):
+        seen, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        dual = fit(covariance[np.ix_(seen, seen)], wanted[seen])
+        scores[held] = 1 / (1 + np.exp(-covariance[np.ix_(held, seen)] @ dual))
+    scores = np.where([trigger in one.sure for one in heard], 1.0, scores)
+    return scores * np.array([trigger not in one.ruled_out for one in heard])
+
+
+def choose_threshold(scores: Matrix, wanted: Matrix) -> float:
+    """The lowest threshold, in hundredths, from which on the wanted precision is kept."""
+    missed = [h for h in range(30, 95) if precision(scores, wanted, h / 100) < WANTED_PRECISION]
+    return (max(missed, default=29) + 1) / 100
+
+
+def precision(scores: Matrix, wanted: Matrix, threshold: float) -> float:
+    """Which part of what is found is wanted."""
+    found = scores >= threshold
+    return float((found * wanted).sum() / max(1, found.sum()))
+
+
+def train(heard: Sequence[Heard], thresholds: Mapping[str, float], sha256: str) -> Stored:
+    """The arrays of the heads, as listening.read_heads reads them."""
+    blocks = read_blocks(heard)
+    covariance = kernel(blocks)
+    stored: dict[str, Any] = {"training_sha256": np.array(sha256)}
+    for trigger in TRIGGERS:
+        stored |= pack(trigger, blocks, fit(covariance, mark(heard, trigger)), thresholds[trigger])
+    return stored
+
+
+def hash_training() -> str:
+    """The SHA-256 of all that the heads are trained on."""
+    digest = hashlib.sha256()
+    for path in (SENTENCES, *SETS):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--errors", action="store_true")
+    arguments = parser.parse_args()
+    heard = read_sentences() + read_cases(load_cases())
+    covariance = kernel(read_blocks(heard))
+    measured = np.array([one.is_measured for one in heard])
+    thresholds: dict[str, float] = {}
+    for trigger in TRIGGERS:
+        wanted, scores = mark(heard, trigger), cross_validate(heard, covariance, trigger)
+        thresholds[trigger] = choose_threshold(scores[measured], wanted[measured])
+        describe(trigger, heard, scores, thresholds[trigger])
+        if arguments.errors:
+            print_errors(heard, scores, trigger, thresholds[trigger])
+    np.savez_compressed(OUTPUT, allow_pickle=False, **train(heard, thresholds, hash_training()))
+    print(f"{OUTPUT.name}: {OUTPUT.stat().st_size / 1024:.0f} KiB")
+
+
+def describe(trigger: str, heard: Sequence[Heard], scores: Matrix, threshold: float) -> None:
+    """Print precision and recall by language, on the labelled sets."""
+    for lang in ("en", "zh"):
+        chosen = np.array([one.is_measured and one.lang == lang for one in heard])
+        wanted = mark(heard, trigger)[chosen]
+        found = scores[chosen] >= threshold
+        exact, recall = precision(scores[chosen], wanted, threshold), (found * wanted).sum() / wanted.sum()
+        print(f"{trigger:11} {lang}  threshold {threshold:.2f}  precision {exact:.3f}  recall {recall:.3f}")
+
+
+def print_errors(heard: Sequence[Heard], scores: Matrix, trigger: str, threshold: float) -> None:
+    """Print the turns judged wrongly, worst first."""
+    wrong = [
+        (score, wanted, one)
+        for score, wanted, one in zip(scores, mark(heard, trigger), heard, strict=True)
+        if one.is_measured and (score >= threshold) != bool(wanted)
+    ]
+    for score, wanted, one in sorted(wrong, key=lambda found: -abs(found[0] - found[1])):
+        print(f"  {score:.2f} {'missed' if wanted else 'wrong '} {one.case} {one.plain[:100]}")
+
+
+if __name__ == "__main__":
+    main()
