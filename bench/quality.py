@@ -135,7 +135,7 @@ async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
             print("\n".join(["", RUNS_SET, *await measure_runs(client, arguments.shared)]), flush=True)
         if not arguments.sets:
             print("\n".join(["", "should_recall", *await measure_gate(client)]))
-            print("\n".join(["", "triggers", *measure_triggers(heldout=True)]))
+            print("\n".join(["", "triggers", *await measure_triggers(instance)]))
 
 
 def main() -> None:

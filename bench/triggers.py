@@ -1,25 +1,25 @@
-"""How well listening finds what is worth keeping, and what it keeps of small talk: labelled sets in both languages.
+"""How well listening finds what is worth keeping, and what it keeps of small talk, on labelled sets in both languages.
 
-.venv/bin/python bench/triggers.py             bench/sets/triggers_*.jsonl, each case judged by heads that have not seen it
-.venv/bin/python bench/triggers.py --heldout   triggers_*_heldout.jsonl as well, which is for judging, not for tuning
+The held-out sets are for judging, not for tuning. How the heads do on the sets they are trained on, each case judged by heads
+that have not seen it, services/ingest/training/train_listening.py prints.
 """
 
-import argparse
 import json
-import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from gate import wilson
-from hindsight_ingest.listening import Heads, listen, load_heads, read_heads
+from hindsight_ingest.listener import Listener
+from hindsight_ingest.listening import Finding, listen
 from hindsight_ingest.summing_up import sum_up
+from hindsight_local.trial import Instance
+from hindsight_runtime.embedder import open_embedder
+from hindsight_store.turns import Turn
 
 SETS = Path(__file__).with_name("sets")
-sys.path.append(str(SETS.parents[1] / "services" / "ingest" / "training"))
-import train_listening as training  # noqa: E402
-
+EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 KINDS = ("preference", "entity", "state", "correction", "summary")
 
 
@@ -39,39 +39,50 @@ class Tally:
             for _, kind in pairs:
                 counts[kind] += 1
 
+    def lines(self, name: str) -> list[str]:
+        """The rows of the table, with 95 % Wilson intervals."""
+        rows = [
+            f"{name:24}{kind:>11}{self.wanted[kind]:5}  {_share(self.right[kind], self.found[kind]):22}"
+            f"{_share(self.right[kind], self.wanted[kind]):22}"
+            for kind in KINDS
+        ]
+        return [*rows, f"{name:24}small talk kept {self.kept} of {self.small_talk}: {_share(self.kept, self.small_talk)}"]
 
-def measure_triggers(*, heldout: bool = False) -> list[str]:
-    """The table: for each set and kind precision, recall and how many there are, with 95 % Wilson intervals; small talk kept."""
-    lines = [f"{'triggers':24}{'kind':>11}{'n':>5}  {'precision':22}{'recall':22}"]
-    by_fold = _train_folds()
-    for lang in ("en", "zh"):
-        lines += _show(f"triggers_{lang}", lambda case: by_fold(case["id"]))
-        if heldout:
-            lines += _show(f"triggers_{lang}_heldout", lambda _: load_heads())
+
+async def measure_triggers(instance: Instance) -> list[str]:
+    """The table: precision, recall and how many there are, by language and kind: with embeddings, as rounds are kept, and by
+    the words alone, as observe answers at once."""
+    lines = [f"{'listening':24}{'kind':>11}{'n':>5}  {'precision':22}{'recall':22}"]
+    async with open_embedder(f"127.0.0.1:{instance.ports['embed']}", instance.embed_token) as embedder:
+        listener = Listener(embedder, await embedder.describe_model())
+        for lang in ("en", "zh"):
+            cases = [json.loads(line) for line in (SETS / f"triggers_{lang}_heldout.jsonl").read_text("utf-8").splitlines()]
+            kept, at_once = Tally(), Tally()
+            for case in cases:
+                turns = to_turns(case)
+                _judge(case, turns, [one for _, one in await listener.listen(turns, 0)], kept)
+                before = [None, *turns[:-1]]
+                _judge(case, turns, [one for t, b in zip(turns, before, strict=True) for one in listen(t, b)], at_once)
+            lines += [*kept.lines(f"{lang}, kept"), *at_once.lines(f"{lang}, words alone")]
     return lines
 
 
-def _show(name: str, heads_for: Callable[[Any], Heads]) -> list[str]:
-    tally = Tally()
-    for case in map(json.loads, (SETS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()):
-        _judge(case, heads_for(case), tally)
-    lines = [
-        f"{name:24}{kind:>11}{tally.wanted[kind]:5}  {_share(tally.right[kind], tally.found[kind]):22}"
-        f"{_share(tally.right[kind], tally.wanted[kind]):22}"
-        for kind in KINDS
+def to_turns(case: Any) -> list[Turn]:
+    """The turns of a case."""
+    told = [(t["role"], t.get("content", ""), t.get("tool", ""), str(t.get("result", ""))) for t in case["turns"]]
+    return [
+        Turn("", number, "", role, content, tool, {}, result, False, (), "", EPOCH, EPOCH)
+        for number, (role, content, tool, result) in enumerate(told)
     ]
-    return [*lines, f"{name:24}small talk kept {tally.kept} of {tally.small_talk}: {_share(tally.kept, tally.small_talk)}"]
 
 
-def _judge(case: Any, heads: Heads, tally: Tally) -> None:
-    turns = training.to_turns(case)
+def _judge(case: Any, turns: list[Turn], findings: list[Finding], tally: Tally) -> None:
     found: set[tuple[int, str]] = set()
     named: set[str] = set()
-    for place, turn in enumerate(turns):
-        for one in listen(turn, turns[place - 1] if place else None, heads):
-            if one.timing != "desk" and not (one.trigger == "entity" and one.name in named):
-                found.add((one.turn, one.trigger))
-            named |= {one.name} if one.name else set()
+    for one in findings:
+        if one.timing != "desk" and not (one.trigger == "entity" and one.name in named):
+            found.add((one.turn, one.trigger))
+        named |= {one.name} if one.name else set()
     if case["group"] == "small_talk":
         tally.small_talk += 1
         tally.kept += bool(found)
@@ -82,28 +93,6 @@ def _judge(case: Any, heads: Heads, tally: Tally) -> None:
     tally.add(wanted, found)
 
 
-def _train_folds() -> Callable[[str], Heads]:
-    """For each case the heads trained without its fold."""
-    thresholds = {name: head.threshold for name, head in load_heads().by_trigger.items()}
-    heard = training.read_sentences() + training.read_cases(training.load_cases())
-    by_fold = [
-        read_heads(training.train([one for one in heard if training.find_fold(one.case) != fold], thresholds, ""))
-        for fold in range(training.FOLDS)
-    ]
-    return lambda case: by_fold[training.find_fold(case)]
-
-
 def _share(hits: int, of: int) -> str:
     low, high = wilson(hits, of)
     return f"{hits / of if of else 0.0:.3f} [{low:.3f}, {high:.3f}]"
-
-
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--heldout", action="store_true")
-    print("\n".join(measure_triggers(heldout=parser.parse_args().heldout)))
-
-
-if __name__ == "__main__":
-    main()

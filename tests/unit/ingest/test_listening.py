@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hindsight_ingest.listening import VALUE_CHARS, WEIGHTS, listen, load_heads, read_heads
+from hindsight_ingest.listening import TRIGGERS, VALUE_CHARS, WEIGHTS, listen, load_heads, read_heads
 from hindsight_ingest.listening_rules import FOR, RULES
 from hindsight_ingest.naming import RULE_NAMES
 from hindsight_ingest.simplified import simplify
@@ -194,7 +194,9 @@ def test_weights_are_those_of_the_sentences_in_this_repository(monkeypatch):
     import train_listening
 
     assert load_heads().training_sha256 == train_listening.hash_training()
-    assert read_heads(load_weights("hindsight_ingest", WEIGHTS)).by_trigger.keys() == load_heads().by_trigger.keys()
+    heads = read_heads(load_weights("hindsight_ingest", WEIGHTS))
+    assert heads.full.keys() == heads.bare.keys() == set(TRIGGERS)
+    assert heads.model_id == "intfloat/multilingual-e5-small"
 
 
 @pytest.mark.parametrize(

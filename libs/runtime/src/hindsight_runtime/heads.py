@@ -18,6 +18,7 @@ HAN = re.compile(r"[\u3400-\u9fff]")
 CONSTANT = 2**0.5  # beside the signs, so that their pairs hold each sign alone and the bias as well
 FOLDS = 10
 STEPS = 30
+MOST_GRADIENTS, TOLERANCE = 300, 1e-12
 Row = NDArray[np.float32]
 Matrix = NDArray[np.floating[Any]]
 Stored = Mapping[str, NDArray[np.generic]]
@@ -100,11 +101,29 @@ def fit(covariance: Matrix, wanted: Matrix) -> Matrix:
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-logits))
         curvature = np.maximum(p * (1 - p), 1e-6)
-        dual = np.linalg.solve(covariance + np.diag(1 / curvature), logits + (wanted - p) / curvature)
+        dual = solve(covariance, 1 / curvature, logits + (wanted - p) / curvature, dual)
         before, logits = logits, covariance @ dual
         if np.abs(logits - before).max() < 1e-6:
             break
     return dual
+
+
+def solve(covariance: Matrix, diagonal: Matrix, right: Matrix, start: Matrix) -> Matrix:
+    """The x with (covariance + diag(diagonal)) x = right, by conjugate gradients with Jacobi's preconditioner."""
+    x, weights = start.copy(), 1 / (np.diag(covariance) + diagonal)
+    rest = right - (covariance @ x + diagonal * x)
+    scaled = weights * rest
+    direction, energy = scaled.copy(), float(rest @ scaled)
+    for _ in range(MOST_GRADIENTS):
+        if energy <= TOLERANCE * float(right @ (weights * right)):
+            break
+        image = covariance @ direction + diagonal * direction
+        step = energy / float(direction @ image)
+        x, rest = x + step * direction, rest - step * image
+        scaled = weights * rest
+        energy, before = float(rest @ scaled), energy
+        direction = scaled + (energy / before) * direction
+    return x
 
 
 def cross_validate(covariance: Matrix, wanted: Matrix) -> Matrix:

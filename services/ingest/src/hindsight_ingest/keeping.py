@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import groupby
 
 import asyncpg
 from hindsight_runtime.identity import Principal
@@ -19,6 +18,7 @@ from hindsight_ingest.author import find_author
 from hindsight_ingest.candidate import Candidate, lower_to_ceiling
 from hindsight_ingest.conflicts import Statement, contradicts
 from hindsight_ingest.judging import CONTEXT, LONG, RULE, is_ambiguous, judge
+from hindsight_ingest.listener import Listener
 from hindsight_ingest.listening import Finding, listen
 from hindsight_ingest.llm import RULES, Llm, label_model
 from hindsight_ingest.pipeline import Call, Pipeline, lock_key
@@ -31,9 +31,18 @@ ECHO = 0.9  # of a statement's terms
 class Keeper:
     """Does the jobs that keep what a round found. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, *, clock: Callable[[], datetime], llm: Llm | None = None) -> None:
+    def __init__(
+        self,
+        pool: asyncpg.Pool,
+        pipeline: Pipeline,
+        listener: Listener,
+        *,
+        clock: Callable[[], datetime],
+        llm: Llm | None = None,
+    ) -> None:
         self._pool = pool
         self._pipeline = pipeline
+        self._listener = listener
         self._llm = llm
         self.clock = clock
 
@@ -45,9 +54,8 @@ class Keeper:
             agent_id = await writer.find_agent(job.bank_id)
             session = await writer.sessions.find(job.bank_id, session_id)
             turns = await writer.turns.between(job.bank_id, session_id, max(0, first - CONTEXT), end)
-        timing = "now" if is_at_once else "round"
-        heard = find_all(turns, first)
-        found = [(t, one) for t, one in heard if one.timing == timing]
+        heard = await self._listener.listen(turns, first)
+        found = [(t, one) for t, one in heard if one.timing == "now" or (one.timing == "round" and not is_at_once)]
         if session and found:
             await self._write(job, session, agent_id, found)
         label = RULES
@@ -61,13 +69,14 @@ class Keeper:
                 await writer.sessions.update(job.bank_id, replace(now, judged_by=label))
 
     async def _write(self, job: Job, session: Session, agent_id: str, found: Sequence[tuple[Turn, Finding]]) -> None:
-        fresh = await self._leave_out(job, session, found)
-        for key_id, group in groupby(fresh, key=lambda pair: pair[0].principal):
-            author = await find_author(self._pool, job.tenant_id, key_id)
-            part = list(group)
-            candidates = [to_candidate(turn, one, author, session.scope) for turn, one in part]
-            name = (session.session_id, *(f"{turn.turn}:{one.rule}" for turn, one in part))
-            await self._pipeline.write(call_of(author, agent_id, "keep", name), candidates)
+        """Keep findings, each in a call of its own: one that was kept at once is not kept again with its round."""
+        authors: dict[str, Principal] = {}
+        for turn, one in await self._leave_out(job, session, found):
+            if turn.principal not in authors:
+                authors[turn.principal] = await find_author(self._pool, job.tenant_id, turn.principal)
+            author = authors[turn.principal]
+            call = call_of(author, agent_id, "keep", (session.session_id, turn.turn, one.trigger, one.value, one.name))
+            await self._pipeline.write(call, [to_candidate(turn, one, author, session.scope)])
 
     async def _judge(self, llm: Llm, job: Job, session: Session, agent_id: str, turns: Sequence[Turn]) -> str:
         """Keep what an LLM finds in a round; who decided of it. One call that names the round, not what was found: a job

@@ -14,7 +14,7 @@ from hindsight_store.turns import Turn
 from hindsight_ingest import speech, standing, tool_states
 from hindsight_ingest.deriving import derive_key, derive_query, name_subject
 from hindsight_ingest.listening_rules import FOR, find_rules, find_sure, has_affect, is_ruled_out
-from hindsight_ingest.naming import RULE_NAMES, Name, find_names
+from hindsight_ingest.naming import RULE_NAMES, Name, find_names, guess_names
 from hindsight_ingest.simplified import simplify
 
 Timing = Literal["now", "round", "desk"]
@@ -70,9 +70,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """One head for each trigger. The weights are made by training/train_listening.py."""
+    """For each trigger a head that reads a passage's embedding too, and one that does without. The weights are made by
+    training/train_listening.py."""
 
-    by_trigger: Mapping[str, Head]
+    full: Mapping[str, Head]
+    bare: Mapping[str, Head]
+    common: frozenset[str]  # words that are no names
+    model_id: str  # whose embeddings the full heads read
     training_sha256: str
 
 
@@ -96,19 +100,26 @@ def load_heads() -> Heads:
 
 def read_heads(stored: Stored) -> Heads:
     """The heads of the arrays that training stores."""
-    return Heads({name: read_head(stored, name) for name in TRIGGERS}, str(stored["training_sha256"]))
+    full, bare = ({name: read_head(stored, f"{name}_{sort}") for name in TRIGGERS} for sort in ("full", "bare"))
+    common = frozenset(map(str, stored["common"]))
+    return Heads(full, bare, common, str(stored["model_id"]), str(stored["training_sha256"]))
 
 
-def listen(turn: Turn, before: Turn | None = None, heads: Heads | None = None) -> list[Finding]:
-    """What of a turn is worth keeping, given the turn before it. Whether an entity is new is for the caller to find out."""
+def listen(
+    turn: Turn, before: Turn | None = None, heads: Heads | None = None, embeddings: Sequence[Row | None] | None = None
+) -> list[Finding]:
+    """What of a turn is worth keeping, given the turn before it. Whether an entity is new is for the caller to find out.
+
+    With the embeddings of the turn's passages it hears better; None of one: it was not worth embedding.
+    """
     if turn.role == "tool_result":
         return _listen_to_tool(turn)
     if turn.role != "user":
         return []
     heads = heads or load_heads()
     found: dict[tuple[str, str], Finding] = {}
-    for passage in read_passages(turn, before):
-        for one in _judge(turn.turn, passage, before, heads):
+    for number, passage in enumerate(read_passages(turn, before)):
+        for one in _judge(turn.turn, passage, before, heads, embeddings[number] if embeddings else None):
             found.setdefault((one.trigger, one.name or one.value), one)
     return list(found.values())
 
@@ -165,28 +176,31 @@ def signs(plain: str, names: Sequence[Name], rules: Mapping[str, bool], before: 
     return np.array([*shape, *(float(name in named) for name in RULE_NAMES), *map(float, rules.values())], np.float32)
 
 
-def _judge(number: int, passage: Passage, before: Turn | None, heads: Heads) -> list[Finding]:
+def _judge(number: int, passage: Passage, before: Turn | None, heads: Heads, embedding: Row | None) -> list[Finding]:
     found: list[Finding] = []
     is_remembered = is_remember(passage)
-    scores = {name: score(name, passage, heads) for name in TRIGGERS}
+    chosen = heads.bare if embedding is None else heads.full
+    scores = {name: score(name, passage, chosen[name], embedding) for name in TRIGGERS}
     for trigger in ("correction", "preference", "state"):
         is_sure = trigger == "preference" and is_remembered
-        if is_sure or scores[trigger] >= heads.by_trigger[trigger].threshold:
+        if is_sure or scores[trigger] >= chosen[trigger].threshold:
             found.append(_compose(number, trigger, passage, before, is_remembered))
-    if passage.names and scores["entity"] >= heads.by_trigger["entity"].threshold:
-        found += [_introduce(number, name, passage) for name in passage.names]
+    if scores["entity"] >= chosen["entity"].threshold:
+        names = passage.names or guess_names(passage.text, heads.common)
+        found += [_introduce(number, name, passage) for name in names]
     if not found and passage.rules["progress"] and not passage.rules["closed_question"]:
         found.append(_compose(number, "state", passage, before, False, timing="desk"))
     return found
 
 
-def score(trigger: str, passage: Passage, heads: Heads) -> float:
-    """How likely a passage holds what a trigger waits for; 0 where a rule forbids it, 1 where one is enough."""
-    if is_ruled_out(trigger, passage.rules) or (trigger == "entity" and not passage.names):
+def score(trigger: str, passage: Passage, head: Head, embedding: Row | None) -> float:
+    """How likely a passage holds what a trigger waits for; 0 where a rule forbids it, 1 where one is enough. Without an
+    embedding nothing is new but what the rules for names find."""
+    if is_ruled_out(trigger, passage.rules) or (trigger == "entity" and embedding is None and not passage.names):
         return 0.0
     if find_sure(trigger, passage.plain):
         return 1.0
-    return heads.by_trigger[trigger].weigh(passage.grams, passage.signs)
+    return head.weigh(passage.grams, passage.signs, embedding)
 
 
 def is_remember(passage: Passage) -> bool:

@@ -19,6 +19,7 @@ from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.listener import Listener
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
 from hindsight_ingest.recording import RecordServicer
@@ -56,7 +57,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
             IngestServicer(pipeline, Changes(pool, pipeline), Relating(pipeline), observer), server
         )
-        session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer), server)
+        session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
 

@@ -1,11 +1,14 @@
 """Names that a turn introduces: numbers, people, pets, organisations, projects and places; by rules, English and Chinese."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+
+import rjieba
 
 from hindsight_ingest.simplified import simplify
 
+_WORDS = re.compile(r"[^\W\d_][\w'’-]+")
 MAX_NAMES = 6  # of one turn
 NAME_CHARS = 60
 
@@ -240,6 +243,17 @@ def find_names(text: str, known: str = "") -> list[Name]:
         if not overlaps and name.text not in known and all(one.text != name.text for one in found):
             found.append(name)
     return sorted(found, key=lambda one: one.start)[:MAX_NAMES]
+
+
+def guess_names(text: str, common: Collection[str]) -> list[Name]:
+    """The one word of a text that is most likely a name where no rule finds one: the first that is not common, or nothing."""
+    plain = simplify(text)
+    words = rjieba.cut(plain) if _HAS_HAN.search(plain) else _WORDS.findall(plain)
+    for word in sorted(dict.fromkeys(words), key=lambda one: (one.islower(), plain.find(one))):
+        start = plain.find(word)
+        if len(word) > 1 and word[0].isalnum() and word.lower() not in common and word.lower() not in KNOWN:
+            return [Name(text[start : start + len(word)], _type_near(plain, start, "name"), "rare", start)]
+    return []
 
 
 def _find_all(text: str) -> Iterator[Name]:

@@ -10,7 +10,8 @@ from hindsight_store.turns import Turn
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call
-from hindsight_ingest.listening import Finding, listen
+from hindsight_ingest.listener import Listener
+from hindsight_ingest.listening import Finding
 from hindsight_ingest.masking import mask
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.retrospecting import OUTCOMES
@@ -23,8 +24,9 @@ TEXT_CHARS = 8192
 class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     """Answers SessionService."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, listener: Listener) -> None:
         self._observer = observer
+        self._listener = listener
 
     async def CompleteTask(self, request: session_pb2.CompleteTaskRequest, context: Any) -> session_pb2.CompleteTaskResponse:
         """End a task."""
@@ -56,7 +58,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         before = checks.check_text("before", request.before, max_chars=TEXT_CHARS)
         now = self._observer.clock()
         said = _said(1, "user", mask(text)[0], now)
-        findings = listen(said, _said(0, "assistant", mask(before)[0], now) if before else None)
+        findings = await self._listener.hear(said, _said(0, "assistant", mask(before)[0], now) if before else None)
         should = any(one.timing != "desk" for one in findings)
         return session_pb2.ShouldWriteResponse(should_write=should, candidates=[to_message(one, turn=0) for one in findings])
 

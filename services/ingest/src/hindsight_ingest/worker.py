@@ -24,6 +24,7 @@ from hindsight_store.writer import writing
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.closing import Closer
 from hindsight_ingest.keeping import Keeper
+from hindsight_ingest.listener import Listener
 from hindsight_ingest.llm import Llm, open_llm
 from hindsight_ingest.looking_back import LookBack
 from hindsight_ingest.observing import EMBED_TURNS
@@ -165,7 +166,7 @@ def assemble(
     closer = Closer(pool, pipeline, changes, rounds, clock=_now)
     return {
         EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed,
-        KEEP: Keeper(pool, pipeline, clock=_now, llm=llm).keep,
+        KEEP: Keeper(pool, pipeline, Listener(embedder, model), clock=_now, llm=llm).keep,
         LOOK_BACK: LookBack(pool, pipeline, changes, clock=_now, llm=llm).look_back,
         SETTLE: closer.settle,
         SUM_UP: closer.sum_up,
