@@ -45,6 +45,7 @@ class Difference:
     before: str = ""
     after: str = ""
     factor: str = ""  # "×100" where a number grew by what turns one unit into another
+    origin: str = ""  # the tool whose answer had the value that worked
 
 
 def flatten(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +120,22 @@ def show(value: Any) -> str:
 def are_same(a: Any, b: Any) -> bool:
     """Whether two values are the same; true is not 1."""
     return a == b and isinstance(a, bool) == isinstance(b, bool)
+
+
+def is_convention(one: Difference) -> bool:
+    """Whether a difference says how the tool is called, and not that something else was asked of it."""
+    return is_same_renamed(one) or bool(one.factor) or (one.kind == "changed" and is_respelled(one.before, one.after))
+
+
+def is_same_renamed(one: Difference) -> bool:
+    """Whether a value goes unchanged under another name."""
+    return one.kind == "renamed" and "=" not in one.before
+
+
+def is_respelled(before: str, after: str) -> bool:
+    """Whether two texts have the same letters and digits, in the same order, and differ in their case and marks."""
+    one, other = (re.sub(r"[\W_]", "", text).casefold() for text in (before, after))
+    return bool(one) and one == other
 
 
 def find_differences(failed: Leaves, worked: Leaves, error: str = "", *, is_next: bool = True) -> list[Difference]:
@@ -218,7 +235,8 @@ def _compare(name: str, before: Any, after: Any, *, is_near: bool, is_blamed: bo
     a, b, leaf = show(before), show(after), leaf_name(name)
     if _MASKED in a or _MASKED in b:
         return [Difference("secret", name)]
-    is_identity = bool(_IDENTITY.fullmatch(leaf)) and not is_blamed
+    is_other_spelling = is_respelled(a, b)
+    is_identity = bool(_IDENTITY.fullmatch(leaf)) and not is_blamed and not is_other_spelling
     if isinstance(before, str) and isinstance(after, str):
         if _is_place(leaf, before) and _is_place(leaf, after):
             if not _is_same_place(a, b):
@@ -231,7 +249,11 @@ def _compare(name: str, before: Any, after: Any, *, is_near: bool, is_blamed: bo
             if _is_corrected(a, b, is_brief=is_primary(leaf)):
                 return _tell_text(name, a, b)
             return None if is_primary(leaf) else []
-        if is_near and not (a in b or b in a) and SequenceMatcher(None, a, b, autojunk=False).ratio() < ALIKE_VALUE:
+        if (
+            is_near
+            and not (a in b or b in a or is_other_spelling)
+            and SequenceMatcher(None, a, b, autojunk=False).ratio() < ALIKE_VALUE
+        ):
             return None
     elif type(before) is type(after) and is_identity:
         return None
@@ -281,7 +303,7 @@ def _shape(text: str) -> str:
 
 
 def _is_text(value: str) -> bool:
-    return len(value) > SHORT_CHARS or len(value.split()) > 2
+    return len(value) > SHORT_CHARS or sum(any(c.isalpha() for c in word) for word in value.split()) > 2
 
 
 def _is_corrected(a: str, b: str, *, is_brief: bool) -> bool:

@@ -11,6 +11,7 @@ from hindsight_store.turns import Turn
 
 MAX_JSON_CHARS = 8192  # of a result that is read as JSON; a longer one is an answer, not an error
 HEAD_CHARS = 400
+MAX_MESSAGES = 5  # of a result that lists its errors
 _FAILED = re.compile(
     r"\s*(?:[\w.]*(?:error|exception)\s*[:：]|traceback \(most recent|fatal:|panic:|(?:错误|出错|失败|异常)了?\s*[:：，,!！]|"
     r"http(?:/[\d.]+)? ?[45]\d\d\b|(?:status|status code|状态码)\s*[:：=]?\s*[45]\d\d\b|"
@@ -159,8 +160,8 @@ def _read_object(text: str) -> dict[str, Any] | None:
 def _find_message(fields: Mapping[str, Any], depth: int) -> str:
     for name in _MESSAGES:
         value = fields.get(name)
-        if isinstance(value, list) and value:
-            value = value[0]
+        if isinstance(value, list) and depth < 3:
+            value = "; ".join(filter(None, (_find_message({name: one}, depth + 1) for one in value[:MAX_MESSAGES])))
         if isinstance(value, Mapping) and depth < 3:
             value = _find_message(value, depth + 1)
         if isinstance(value, str) and value.strip():
