@@ -2,12 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from itertools import groupby
 
 import pytest
-from families import Family, load_families
-from hindsight_memory import Hindsight, NewKey
-from scripted_agent import plan
+from families import Call, World, load_families
+from scripted_agent import Plan, plan
 from second_attempt import connect, is_first_try_right, work_first
 
 from tests.e2e.conftest import Connector
@@ -33,9 +31,14 @@ async def test_the_second_attempt_is_right_with_memory_and_wrong_without(
             assert not is_first_try_right(family, family.again, await ben.search(request))
 
 
-def test_every_family_is_answered_right_by_its_right_calls_and_by_no_other():
-    families = load_families()
-    assert {lang: len(list(group)) for lang, group in groupby(one.lang for one in families)} == {"en": 12, "zh": 12}
-    for family in families:
+def test_the_tools_accept_the_right_calls_in_order_and_refuse_the_naive_one():
+    for family in load_families():
         for attempt in (family.first, family.again):
-            assert plays(family, attempt) == [one.result for one in attempt.right]
+            world = World(family, attempt)
+            assert world.call(attempt.naive) is None
+            assert [world.call(one.call) for one in attempt.right] == [one.result for one in attempt.right]
+
+
+def test_an_experience_with_another_tool_changes_no_call():
+    naive = Call("refund", {"amount": 5})
+    assert plan(naive, ["Knowledge:\n- `repay`: `amount` works as `700` (×100), not as `7`"]) == Plan((), naive, {})
