@@ -99,6 +99,8 @@ def find_lessons(calls: Sequence[ToolCall], requests: Sequence[int], corrections
         error = tell_error(failed.result)
         if repeated is None:
             differences, cured_at = _find_cure(failed, error, later, requests, comparer)
+            if not differences:
+                differences, cured_at = _find_looked_up(failed, later, calls, comparer)
             if differences or not _met_another_error(failed, error, later, comparer):
                 earlier = [c for c in calls if c.has_succeeded and (c.answered_at or 0) < cured_at]
                 lessons.append(Lesson(failed, error, tuple(_tell_origin(one, earlier, comparer) for one in differences)))
@@ -126,7 +128,8 @@ def _find_corrected(at: int, said: str, calls: Sequence[ToolCall], comparer: _Co
 
 def _tell_origin(one: Difference, earlier: Sequence[ToolCall], comparer: _Comparer) -> Difference:
     """A difference with the tool that gave the value which was missing: the last whose answer has it and that was not told it."""
-    if one.kind != "added" or not _TOKEN.fullmatch(one.after):
+    is_new = one.kind == "added" or (one.kind == "changed" and not is_convention(one))
+    if not is_new or not _TOKEN.fullmatch(one.after):
         return one
     whole = re.compile(rf"(?<!\w){re.escape(one.after)}(?!\w)")
     gave = (
@@ -181,6 +184,24 @@ def _find_cure(
         if found and len(found) <= MAX_DIFFERENCES:
             return _narrow_to_next(failed, error, call, later, comparer) or found, call.asked_at
     return [], 0
+
+
+def _find_looked_up(
+    failed: ToolCall, later: Sequence[ToolCall], calls: Sequence[ToolCall], comparer: _Comparer
+) -> tuple[list[Difference], int]:
+    """The one value that was replaced by another, where an answer in between has both: a name, and the id that works."""
+    worked = next((c for c in later if c.has_succeeded), None)
+    if worked is None:
+        return [], 0
+    before, after = comparer.leaves(failed), comparer.leaves(worked)
+    names = [name for name in after if name in before and not are_same(before[name], after[name])]
+    if len(names) != 1 or before.keys() != after.keys():
+        return [], 0
+    given, found = (show(leaves[names[0]]) for leaves in (before, after))
+    between = [c for c in calls if c.has_succeeded and _is_after(c, failed) and (c.answered_at or 0) < worked.asked_at]
+    if not any(f'"{given}"' in c.result[:MAX_JSON_CHARS] and f'"{found}"' in c.result[:MAX_JSON_CHARS] for c in between):
+        return [], 0
+    return [Difference("changed", names[0], given, found)], worked.asked_at
 
 
 def _met_another_error(failed: ToolCall, error: str, later: Sequence[ToolCall], comparer: _Comparer) -> bool:
