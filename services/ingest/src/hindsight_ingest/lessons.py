@@ -36,6 +36,7 @@ _READING = re.compile(  # a word of a tool's name, or the first of a command
 )
 _READING_ZH = re.compile(r"查|看|搜|读取|获取|列出|等待")
 _TOKEN = re.compile(r"(?=.*\d)[\w.:/+-]{4,128}")  # what an answer gives to be handed on: no word that stands anywhere
+_RECORD = re.compile(r"\{[^{}]*\}")
 _SIZE = re.compile(
     r".*(?:limit|size|timeout|batch|count|per_?page|top|window|days|max|chunk|数量|条数|超时)\w{0,8}", re.IGNORECASE
 )
@@ -189,7 +190,7 @@ def _find_cure(
 def _find_looked_up(
     failed: ToolCall, later: Sequence[ToolCall], calls: Sequence[ToolCall], comparer: _Comparer
 ) -> tuple[list[Difference], int]:
-    """The one value that was replaced by another, where an answer in between has both: a name, and the id that works."""
+    """The one value that was replaced by another, where one record found in between has both: a name and its id."""
     worked = next((c for c in later if c.has_succeeded), None)
     if worked is None:
         return [], 0
@@ -199,7 +200,8 @@ def _find_looked_up(
         return [], 0
     given, found = (show(leaves[names[0]]) for leaves in (before, after))
     between = [c for c in calls if c.has_succeeded and _is_after(c, failed) and (c.answered_at or 0) < worked.asked_at]
-    if not any(f'"{given}"' in c.result[:MAX_JSON_CHARS] and f'"{found}"' in c.result[:MAX_JSON_CHARS] for c in between):
+    records = [record for c in between for record in _RECORD.findall(c.result[:MAX_JSON_CHARS])]
+    if not any(has_word(record, given) and re.search(rf"(?<!\w){re.escape(found)}(?!\w)", record) for record in records):
         return [], 0
     return [Difference("changed", names[0], given, found)], worked.asked_at
 

@@ -32,8 +32,11 @@ _BARE = re.compile(
 )
 _PREFIX = re.compile(r"^(?:(?:error|fatal|错误|出错|失败)\s*[:：]\s*)+", re.IGNORECASE)
 _ERROR_CODES = ("errcode", "errCode", "err_code", "error_code", "errno", "retcode")
-_FINE = re.compile(r"\b(?:ok|success\w*|succeeded|done|sent|created)\b|成功|完成|已", re.IGNORECASE)
-_ID = re.compile(r"id$|time|trace", re.IGNORECASE)  # of the request; any error has them
+_FINE = re.compile(
+    r"\b(?:ok|success\w*|succeeded|done|sent|created)\b|(?<![不未没])成功|(?<!未)完成|已(?:发送|提交|创建|保存|受理|更新|删除)",
+    re.IGNORECASE,
+)
+_STAMP = re.compile(r"(?:request|req|trace|log)_?id|time|timestamp", re.IGNORECASE)  # any answer may have one
 _MESSAGES = (
     "error",
     "errors",
@@ -130,7 +133,9 @@ def _has_error_code(fields: Mapping[str, Any]) -> bool:
     if any(_is_number(fields.get(name)) and fields[name] for name in _ERROR_CODES):
         return True
     message = fields.get("msg") or fields.get("message")
-    is_bare = not any(value for name, value in fields.items() if name not in {"code", "msg", "message"} and not _ID.search(name))
+    is_bare = not any(
+        value for name, value in fields.items() if name not in {"code", "msg", "message"} and not _STAMP.fullmatch(name)
+    )
     code = fields.get("code")
     return is_bare and _is_number(code) and code >= MIN_CODE and isinstance(message, str) and not _FINE.search(message)
 
