@@ -24,6 +24,8 @@ from hindsight_memory import Hindsight
 from hindsight_recall.scoring import Scale
 from hindsight_store.words import terms, weight
 from runs import measure_runs
+from second_attempt import NAME as SECOND_ATTEMPT
+from second_attempt import TOOLSETS, measure_second_attempts
 from triggers import measure_triggers
 
 HEADLINE = {"lme-lite": "hit@1", "locomo-dev": "r@10", "tau-exp": "all@10", "standing": "hit@10", "standing-heldout": "hit@10"}
@@ -122,9 +124,9 @@ async def take_apart(bench: Bench, banks: Banks, name: str, data: Sequence[Bank]
 async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
     """Measure every set named."""
     keep = arguments.keep
-    options = {"HINDSIGHT_EMBED_THREADS": "2"}
+    options = {"HINDSIGHT_EMBED_THREADS": "2", "HINDSIGHT_TOOLSETS": TOOLSETS}
     async with running(options, keep=keep) as instance, instance.client(timeout_s=120.0) as client, bench_on(instance) as bench:
-        for name in (name for name in names if name != RUNS_SET):
+        for name in (name for name in names if name not in (RUNS_SET, SECOND_ATTEMPT)):
             data = load(name, arguments.shared)
             banks = await prepare(client, name, data, keep)
             if not arguments.only_ablation:
@@ -133,6 +135,8 @@ async def run(arguments: argparse.Namespace, names: Sequence[str]) -> None:
                 await take_apart(bench, banks, name, data)
         if arguments.shared and (not arguments.sets or RUNS_SET in arguments.sets):
             print("\n".join(["", RUNS_SET, *await measure_runs(client, arguments.shared)]), flush=True)
+        if not arguments.sets or SECOND_ATTEMPT in arguments.sets:
+            print("\n".join(["", SECOND_ATTEMPT, *await measure_second_attempts(instance, client)]), flush=True)
         if not arguments.sets:
             print("\n".join(["", "should_recall", *await measure_gate(client)]))
             print("\n".join(["", "triggers", *await measure_triggers(instance)]))
@@ -142,7 +146,9 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shared", type=Path, help="a folder with retrieval_eval.py and data/")
-    parser.add_argument("--sets", nargs="+", help=f"of {', '.join((*SETS, *OWN_SETS, RUNS_SET))}; default: all there are")
+    parser.add_argument(
+        "--sets", nargs="+", help=f"of {', '.join((*SETS, *OWN_SETS, RUNS_SET, SECOND_ATTEMPT))}; default: all there are"
+    )
     parser.add_argument("--keep", type=Path, help="a folder that keeps the written banks for the next run")
     parser.add_argument("--ablation", action="store_true", help="what each part is worth as well")
     parser.add_argument("--only-ablation", action="store_true", help="nothing else")

@@ -18,6 +18,7 @@ MAX_CHANGES = 3  # in one text; one that differs in more is another text
 ALIKE = 0.6  # share of words two texts have in common for one to be a corrected form of the other; set on the golden traces
 ALIKE_BRIEF, ALIKE_VALUE = 0.8, 0.5  # likewise the share of letters of two commands of few words, and of two values
 SHORT_CHARS = 60
+DATE_NUMBERS, DATE_CHARS = 3, 12  # of a date, as 2026年12月31日
 Kind = Literal["renamed", "changed", "secret", "added", "removed", "replaced", "inserted", "deleted"]
 Leaves = Mapping[str, Any]
 
@@ -31,6 +32,11 @@ _TOKEN = re.compile(r"[A-Za-z0-9_]+|\s+|.", re.DOTALL)
 _NOT_FOUND = re.compile(
     r"not found|no such|does(?: not|n't) exist|unknown|\b404\b|不存在|未找到|找不到|没有找到|查无", re.IGNORECASE
 )
+_OF_FIELDS = re.compile(  # what does not exist is the argument, not what it names
+    r"\b(?:fields?|arguments?|parameters?|params?|propert(?:y|ies)|keywords?|options?|attributes?|columns?)\b|字段|参数|属性|列",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(r"[$€£¥￥]?\s?(\d{1,12}(?:\.\d{1,6})?)\s?[%元]?")
 _LOCATOR = re.compile(r".*(?:selector|locator|xpath|css|element|ref|target|选择器|元素)", re.IGNORECASE)
 _MASKED = "[masked"
 _FACTORS = (60, 100, 1000, 1024, 3600, 10_000)
@@ -45,6 +51,7 @@ class Difference:
     before: str = ""
     after: str = ""
     factor: str = ""  # "×100" where a number grew by what turns one unit into another
+    origin: str = ""  # the tool whose answer had the value that worked
 
 
 def flatten(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +128,25 @@ def are_same(a: Any, b: Any) -> bool:
     return a == b and isinstance(a, bool) == isinstance(b, bool)
 
 
+def is_convention(one: Difference) -> bool:
+    """Whether a difference says how the tool is called, and not that something else was asked of it."""
+    return is_same_renamed(one) or bool(one.factor) or (one.kind == "changed" and is_respelled(one.before, one.after))
+
+
+def is_same_renamed(one: Difference) -> bool:
+    """Whether a value goes unchanged under another name."""
+    return one.kind == "renamed" and "=" not in one.before
+
+
+def is_respelled(before: str, after: str) -> bool:
+    """Whether two texts have the same letters and digits and differ in their case and marks, or are one date in two forms."""
+    one, other = (re.sub(r"[\W_]", "", text).casefold() for text in (before, after))
+    if one == other:
+        return bool(one)
+    one, other = (sorted(map(int, re.findall(r"[0-9]{1,18}", text))) for text in (before, after))
+    return one == other and len(one) == DATE_NUMBERS and max(len(before), len(after)) <= DATE_CHARS
+
+
 def find_differences(failed: Leaves, worked: Leaves, error: str = "", *, is_next: bool = True) -> list[Difference]:
     """What was changed between a call and its corrected form; nothing where the second is a call for something else.
 
@@ -135,7 +161,8 @@ def find_differences(failed: Leaves, worked: Leaves, error: str = "", *, is_next
     is_kept = any(are_same(failed[name], worked[name]) for name in failed if name in worked)
     for name in failed:
         if name in worked and not are_same(failed[name], worked[name]):
-            is_missing = bool(_NOT_FOUND.search(error[:2000]))
+            is_of_fields = bool(_OF_FIELDS.search(error[:2000])) and not _OF_FIELDS.fullmatch(leaf_name(name))
+            is_missing = bool(_NOT_FOUND.search(error[:2000])) and not is_of_fields
             is_blamed = has_word(error, leaf_name(name)) and not is_missing
             is_near = not is_next or (is_missing and not _LOCATOR.fullmatch(leaf_name(name)))
             changes = _compare(name, failed[name], worked[name], is_near=is_near, is_blamed=is_blamed)
@@ -218,7 +245,8 @@ def _compare(name: str, before: Any, after: Any, *, is_near: bool, is_blamed: bo
     a, b, leaf = show(before), show(after), leaf_name(name)
     if _MASKED in a or _MASKED in b:
         return [Difference("secret", name)]
-    is_identity = bool(_IDENTITY.fullmatch(leaf)) and not is_blamed
+    is_other_spelling = is_respelled(a, b)
+    is_identity = bool(_IDENTITY.fullmatch(leaf)) and not is_blamed and not is_other_spelling
     if isinstance(before, str) and isinstance(after, str):
         if _is_place(leaf, before) and _is_place(leaf, after):
             if not _is_same_place(a, b):
@@ -231,7 +259,11 @@ def _compare(name: str, before: Any, after: Any, *, is_near: bool, is_blamed: bo
             if _is_corrected(a, b, is_brief=is_primary(leaf)):
                 return _tell_text(name, a, b)
             return None if is_primary(leaf) else []
-        if is_near and not (a in b or b in a) and SequenceMatcher(None, a, b, autojunk=False).ratio() < ALIKE_VALUE:
+        if (
+            is_near
+            and not (a in b or b in a or is_other_spelling)
+            and SequenceMatcher(None, a, b, autojunk=False).ratio() < ALIKE_VALUE
+        ):
             return None
     elif type(before) is type(after) and is_identity:
         return None
@@ -246,6 +278,7 @@ def _show_typed(value: Any) -> str:
 
 
 def _find_factor(before: Any, after: Any) -> str:
+    before, after = (_read_amount(one) for one in (before, after))
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 < abs(one) < 1e15 for one in (before, after)):
         return ""
     for factor in _FACTORS:
@@ -254,6 +287,12 @@ def _find_factor(before: Any, after: Any) -> str:
         if math.isclose(before, after * factor, rel_tol=1e-9):
             return f"÷{factor}"
     return ""
+
+
+def _read_amount(value: Any) -> Any:
+    """The number in a text that is an amount: 88.00, 15%."""
+    amount = _AMOUNT.fullmatch(value) if isinstance(value, str) else None
+    return float(amount[1]) if amount else value
 
 
 def _is_place(leaf: str, text: str) -> bool:
@@ -281,7 +320,7 @@ def _shape(text: str) -> str:
 
 
 def _is_text(value: str) -> bool:
-    return len(value) > SHORT_CHARS or len(value.split()) > 2
+    return len(value) > SHORT_CHARS or sum(any(c.isalpha() for c in word) for word in value.split()) > 2
 
 
 def _is_corrected(a: str, b: str, *, is_brief: bool) -> bool:

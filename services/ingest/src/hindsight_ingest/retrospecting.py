@@ -62,6 +62,11 @@ class Trace:
         """Places of the user's turns after the first that ask for something more."""
         return [at for at, text in self.said[1:] if not speech.is_closing(text) and not speech.find_corrections(text)]
 
+    @property
+    def corrected(self) -> dict[int, str]:
+        """By place, what the user said was wrong."""
+        return {at: found[0] for at, text in self.said[1:] if (found := speech.find_corrections(text))}
+
 
 def retrospect(turns: Sequence[Turn], outcome: str = "", note: str = "", *, is_over: bool = False) -> Experience | None:
     """What the turns of one task teach, or None: small talk, a half-finished task, nothing worth keeping.
@@ -75,7 +80,7 @@ def retrospect(turns: Sequence[Turn], outcome: str = "", note: str = "", *, is_o
     goal = speech.find_goal(text for _, text in trace.said) or clip(note, speech.GOAL_CHARS)
     if not turns or not goal or not (is_over or _is_finished(turns, trace, is_told=given is not None)):
         return None
-    found = find_lessons(trace.calls, trace.requests)
+    found = find_lessons(trace.calls, trace.requests, trace.corrected)
     ended = given or judge_outcome(trace, found)
     lessons = [one for one in found.lessons if one.is_resolved or (ended != "success" and not _is_overcome(one, trace))]
     is_account = given is not None and (bool(trace.calls) or given != "success")
@@ -147,7 +152,7 @@ def _tell(trace: Trace, goal: str, outcome: Outcome, material: _Material) -> Exp
         goal=goal,
         outcome=outcome,
         requests=_find_requests(trace),
-        key_steps=_tell_steps(calls, material.tries, language),
+        key_steps=_tell_steps(calls, material, language),
         pitfalls=_unique(clip(_tell_pitfall(one, language), TEXT_CHARS) for one in material.lessons)[:MAX_PITFALLS],
         reusable_knowledge=_tell_knowledge(trace, material),
         scenario_summary=_tell_scenario(goal, calls, domains, language),
@@ -220,11 +225,14 @@ def _tell_difference(one: Difference, language: Language) -> tuple[str, str]:
     shown = len(one.after) <= VALUE_CHARS and not _is_secret(name, one.after) and one.kind == "added" and one.after.strip()
     value = f"=`{after}`" if shown else ""
     failed, _, worked = say(language, one.kind, name=name, before=before, after=after, value=value).partition("|")
-    return failed, worked + _tell_factor(one, language)
+    return failed, worked + _tell_note(one, language)
 
 
-def _tell_factor(one: Difference, language: Language) -> str:
-    return say(language, "arguments", arguments=one.factor) if one.factor else ""
+def _tell_note(one: Difference, language: Language) -> str:
+    """How a value came about: by a factor, or from the answer of another tool."""
+    origin = say(language, "origin", tool=quote(one.origin, NAME_CHARS)) if one.origin else ""
+    note = one.factor or origin
+    return say(language, "arguments", arguments=note) if note else ""
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -254,9 +262,10 @@ def _tell_arguments(leaves: Mapping[str, Any], limit: int) -> list[str]:
     return told
 
 
-def _tell_steps(calls: Sequence[ToolCall], tries: Mapping[int, int], language: Language) -> tuple[str, ...]:
+def _tell_steps(calls: Sequence[ToolCall], material: _Material, language: Language) -> tuple[str, ...]:
     """The calls that worked, in order; repeated calls in a row are one step, and of too many steps the middle is left out."""
-    worked = [call for call in calls if call.has_succeeded]
+    corrected = {lesson.call.asked_at for lesson in material.lessons}  # by the user, though the tool had raised no error
+    worked = [call for call in calls if call.has_succeeded and call.asked_at not in corrected]
     groups: list[list[ToolCall]] = []
     for call in worked:
         if groups and groups[-1][0].tool == call.tool and are_alike(groups[-1][0].arguments, call.arguments):
@@ -270,7 +279,7 @@ def _tell_steps(calls: Sequence[ToolCall], tries: Mapping[int, int], language: L
         groups = list(merged.values())
     if len(groups) > MAX_STEPS:
         groups = groups[: MAX_STEPS // 2] + groups[-(MAX_STEPS - MAX_STEPS // 2) :]
-    return tuple(clip(_tell_step(group, tries, language), TEXT_CHARS) for group in groups)
+    return tuple(clip(_tell_step(group, material.tries, language), TEXT_CHARS) for group in groups)
 
 
 def _tell_step(group: Sequence[ToolCall], tries: Mapping[int, int], language: Language) -> str:
@@ -322,8 +331,8 @@ def _tell_knowledge(trace: Trace, material: _Material) -> tuple[str, ...]:
 def _tell_convention(lesson: Lesson, one: Difference, language: Language) -> str:
     before, after = quote(one.before, VALUE_CHARS), quote(one.after, VALUE_CHARS)
     tool, name = quote(lesson.call.tool, NAME_CHARS), quote(one.name, NAME_CHARS)
-    factor = _tell_factor(one, language)
-    return say(language, f"know_{one.kind}", tool=tool, name=name, before=before, after=after, factor=factor)
+    note = _tell_note(one, language)
+    return say(language, f"know_{one.kind}", tool=tool, name=name, before=before, after=after, note=note)
 
 
 def _find_requests(trace: Trace) -> tuple[str, ...]:

@@ -5,12 +5,14 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from hindsight_store.turns import Turn
 
 MAX_JSON_CHARS = 8192  # of a result that is read as JSON; a longer one is an answer, not an error
 HEAD_CHARS = 400
+MIN_CODE = 400  # below it, and 0 and 200 above all, a code tells success
+MAX_MESSAGES = 5  # of a result that lists its errors
 _FAILED = re.compile(
     r"\s*(?:[\w.]*(?:error|exception)\s*[:：]|traceback \(most recent|fatal:|panic:|(?:错误|出错|失败|异常)了?\s*[:：，,!！]|"
     r"http(?:/[\d.]+)? ?[45]\d\d\b|(?:status|status code|状态码)\s*[:：=]?\s*[45]\d\d\b|"
@@ -29,6 +31,12 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"^(?:(?:error|fatal|错误|出错|失败)\s*[:：]\s*)+", re.IGNORECASE)
+_ERROR_CODES = ("errcode", "errCode", "err_code", "error_code", "errno", "retcode")
+_FINE = re.compile(
+    r"\b(?:ok|success\w*|succeeded|done|sent|created)\b|(?<![不未没])成功|(?<!未)完成|已(?:发送|提交|创建|保存|受理|更新|删除)",
+    re.IGNORECASE,
+)
+_STAMP = re.compile(r"(?:request|req|trace|log)_?id|time|timestamp", re.IGNORECASE)  # any answer may have one
 _MESSAGES = (
     "error",
     "errors",
@@ -37,6 +45,10 @@ _MESSAGES = (
     "detail",
     "details",
     "reason",
+    "errmsg",
+    "err_msg",
+    "error_msg",
+    "errorMessage",
     "error_description",
     "title",
     "错误",
@@ -111,7 +123,21 @@ def tells_failure(result: str, *, is_reading: bool = False) -> bool:
         return True
     if any(fields.get(name) is False for name in ("success", "ok", "成功")) or fields.get("status") == "error":
         return True
+    if _has_error_code(fields):
+        return True
     return any(_is_http_error(fields.get(name)) for name in ("status", "status_code", "statusCode", "httpStatus"))
+
+
+def _has_error_code(fields: Mapping[str, Any]) -> bool:
+    """Whether an answer is a code and a message that is none of success. One with anything else may be any code."""
+    if any(_is_number(fields.get(name)) and fields[name] for name in _ERROR_CODES):
+        return True
+    message = fields.get("msg") or fields.get("message")
+    is_bare = not any(
+        value for name, value in fields.items() if name not in {"code", "msg", "message"} and not _STAMP.fullmatch(name)
+    )
+    code = fields.get("code")
+    return is_bare and _is_number(code) and code >= MIN_CODE and isinstance(message, str) and not _FINE.search(message)
 
 
 def _is_told(error: Any) -> bool:
@@ -121,7 +147,11 @@ def _is_told(error: Any) -> bool:
 
 
 def _is_http_error(status: Any) -> bool:
-    return isinstance(status, int | float) and not isinstance(status, bool) and 400 <= status < 600
+    return _is_number(status) and 400 <= status < 600
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def tell_error(result: str) -> str:
@@ -159,8 +189,8 @@ def _read_object(text: str) -> dict[str, Any] | None:
 def _find_message(fields: Mapping[str, Any], depth: int) -> str:
     for name in _MESSAGES:
         value = fields.get(name)
-        if isinstance(value, list) and value:
-            value = value[0]
+        if isinstance(value, list) and depth < 3:
+            value = "; ".join(filter(None, (_find_message({name: one}, depth + 1) for one in value[:MAX_MESSAGES])))
         if isinstance(value, Mapping) and depth < 3:
             value = _find_message(value, depth + 1)
         if isinstance(value, str) and value.strip():
