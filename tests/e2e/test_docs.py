@@ -20,7 +20,7 @@ def test_there_are_blocks_to_run_in_both_languages():
 
 
 @pytest.mark.parametrize(("page", "code"), BLOCKS)
-async def test_a_block_marked_run_works(services, page: Path, code: str):
+async def test_a_block_marked_run_works(services, worker, page: Path, code: str):
     _, api_key = await services.operator.create_key(NewKey(tenant="readers"))
     environment = {
         "HINDSIGHT_API_KEY": api_key,
