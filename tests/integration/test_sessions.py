@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
 from hindsight_memory import Filter, Hindsight, HindsightError, Memory, NewKey, NewMemory, Turn
+from hindsight_store.pool import open_pool
+from hindsight_store.sessions import remove_old
 
 Work = Callable[[], Awaitable[None]]
 TASK = (
@@ -223,3 +226,20 @@ async def test_a_key_that_may_not_speak_for_its_user_is_believed_less(services, 
         await worker()
         [kept] = await of_kind(client, "preference")
         assert (kept.source.kind, kept.confidence) == ("inference", 0.7)
+
+
+async def test_turns_are_removed_when_they_are_old_and_what_they_taught_stays(services, client: Hindsight, worker: Work, age):
+    await client.observe("old", TASK)
+    await client.observe("goes on", TASK)
+    await client.complete_task("old")
+    await worker()
+    connection = await asyncpg.connect(services.database.owner)
+    await connection.execute("UPDATE turns SET known_from = known_from - interval '31 days'")
+    await connection.execute("UPDATE sessions SET heard_at = heard_at - interval '31 days' WHERE session_id = 'old'")
+    await connection.close()
+    async with open_pool(services.database.maintenance) as pool:
+        assert await remove_old(pool, datetime.now(UTC) - timedelta(days=30)) == (11, 1)
+    with pytest.raises(HindsightError):
+        await client.get_session("old")
+    assert (await client.observe("goes on", [OTHER])).first_turn == 6
+    assert len(await of_kind(client, "experience")) == 1

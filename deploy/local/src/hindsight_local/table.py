@@ -76,6 +76,7 @@ SERVICES = (
         ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", *EMBED),
         (
             *LISTENING,
+            "HINDSIGHT_TURNS_KEPT_DAYS",
             *(
                 f"HINDSIGHT_LLM_{name}"
                 for name in ("URL", "API_KEY", "MODEL", "RETROSPECT_MODEL", "TIMEOUT_S", "CALLS_A_DAY", "TOKENS_A_DAY")

@@ -12,6 +12,7 @@ import asyncpg
 from hindsight_store import jobs
 from hindsight_store.pool import Connection, aware, transaction
 
+REMOVED_AT_ONCE = 1000
 SESSION = """s.session_id, s.scope, s.started_at, s.last_turn_at, s.ended_at, s.kept_turn, s.task_turn, s.task_id, s.is_reopened,
     s.pulse, s.heard_at, s.due_at, s.summary_id, s.judged_by"""
 
@@ -65,6 +66,21 @@ NAMED_BEFORE = """SELECT w.term FROM unnest($3::text[], $4::text[]) AS w(term, q
             AND NOT (m.session_id = $5 AND m.turn IS NOT DISTINCT FROM $6))
         OR EXISTS (SELECT 1 FROM turns AS t WHERE t.bank_id = $1 AND t.scope = $2 AND t.words @@ w.query::tsquery
             AND (t.session_id <> $5 OR t.turn < $6) AND t.known_from <= $7)"""
+
+
+# The last turn of a session that goes on stays, so that its numbers go on too.
+REMOVE_TURNS = """DELETE FROM turns WHERE (bank_id, session_id, turn) IN (
+        SELECT t.bank_id, t.session_id, t.turn FROM turns AS t JOIN sessions AS s USING (bank_id, session_id)
+        WHERE t.known_from < $1 AND (s.heard_at < $1 OR t.turn < (
+            SELECT max(last.turn) FROM turns AS last WHERE last.bank_id = t.bank_id AND last.session_id = t.session_id))
+        LIMIT $2)"""
+
+SILENT_SESSIONS = """SELECT s.bank_id, s.session_id FROM sessions AS s WHERE s.heard_at < $1 AND NOT EXISTS (
+        SELECT FROM turns AS t WHERE t.bank_id = s.bank_id AND t.session_id = s.session_id) LIMIT $2 FOR UPDATE SKIP LOCKED"""
+
+REMOVE_TASKS = "DELETE FROM tasks WHERE bank_id = $1 AND session_id = $2"
+
+REMOVE_SESSION = "DELETE FROM sessions WHERE bank_id = $1 AND session_id = $2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +208,26 @@ async def enqueue_due(pool: asyncpg.Pool, kind: str, now: datetime, *, limit: in
         due = [jobs.new_row(row["bank_id"], row["tenant_id"], kind, {"session_id": row["session_id"]}) for row in rows]
         await jobs.enqueue(connection, due)
     return len(rows)
+
+
+async def remove_old(pool: asyncpg.Pool, before: datetime) -> tuple[int, int]:
+    """Remove turns that were heard before a moment, and sessions of which nothing is left, of every tenant; how many of each.
+    As the maintenance role, in small transactions. What was learned from them stays."""
+    removed = [0, 0]
+    while True:
+        async with transaction(pool, 0, readonly=False) as connection:
+            turns = int((await connection.execute(REMOVE_TURNS, before, REMOVED_AT_ONCE)).split()[-1])
+        removed[0] += turns
+        if turns < REMOVED_AT_ONCE:
+            break
+    while True:
+        async with transaction(pool, 0, readonly=False) as connection:
+            rows = [tuple(row) for row in await connection.fetch(SILENT_SESSIONS, before, REMOVED_AT_ONCE)]
+            await connection.executemany(REMOVE_TASKS, rows)
+            await connection.executemany(REMOVE_SESSION, rows)
+        removed[1] += len(rows)
+        if len(rows) < REMOVED_AT_ONCE:
+            return removed[0], removed[1]
 
 
 def _to_session(row: Mapping[str, Any]) -> Session:

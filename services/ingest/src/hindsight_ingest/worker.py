@@ -1,6 +1,7 @@
 """The worker process: does the follow-up work that other calls have queued."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
@@ -32,6 +33,7 @@ from hindsight_ingest.pipeline import AdmitAll, Pipeline
 from hindsight_ingest.rounds import KEEP, LOOK_BACK, SETTLE, SUM_UP, Rounds
 from hindsight_ingest.settings import ListeningSettings, WorkerSettings
 
+NICENESS = 10  # who waits for an answer comes first
 LEASED = 4  # jobs at once
 IDLE_S = 0.25
 SILENCE_S, SILENT = 1.0, 200  # how often silence is looked for, and in how many sessions at once
@@ -121,11 +123,13 @@ async def watch_silence(queue: asyncpg.Pool, clock: Callable[[], datetime]) -> N
             await asyncio.sleep(SILENCE_S)
 
 
-async def sweep(queue: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+async def sweep(queue: asyncpg.Pool, turns_kept: timedelta, clock: Callable[[], datetime]) -> None:
     """Remove what is kept for a time only, every hour, until it is cancelled."""
     while True:
         try:
             await receipts.remove_old(queue, clock())
+            turns, ended = await sessions.remove_old(queue, clock() - turns_kept)
+            log.info("swept", turns=turns, sessions=ended)
         except (StoreUnavailable, TimeoutError):
             log.info("sweep waits", why="postgresql")
         await asyncio.sleep(SWEEP_S)
@@ -185,7 +189,7 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
     work = assemble(pool, embedder, model, generation, settings, llm)
     worker = Worker(queue, work)
     tasks = await stack.enter_async_context(asyncio.TaskGroup())
-    for one in (worker.work(), watch_silence(queue, _now), sweep(queue, _now)):
+    for one in (worker.work(), watch_silence(queue, _now), sweep(queue, timedelta(days=settings.turns_kept_days), _now)):
         stack.callback(tasks.create_task(one).cancel)
 
     def register(server: grpc.aio.Server) -> None:
@@ -197,5 +201,6 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
 
 def main() -> None:
     """Command line: hindsight-worker."""
+    os.nice(NICENESS)
     settings = load(WorkerSettings)
     run("worker", settings, lambda stack: open_service(stack, settings))
