@@ -243,3 +243,26 @@ async def test_turns_are_removed_when_they_are_old_and_what_they_taught_stays(se
         await client.get_session("old")
     assert (await client.observe("goes on", [OTHER])).first_turn == 6
     assert len(await of_kind(client, "experience")) == 1
+
+
+CHANGES = {
+    "preference, en": ("I prefer window seats on flights.", "I no longer prefer window seats on flights."),
+    "preference, zh": ("我喜欢喝咖啡。", "我不再喜欢喝咖啡了。"),
+    "city, en": ("I live in Turin.", "I moved to Lisbon, so I live in Lisbon now."),
+    "order, en": ("Order R-20931 has been paid.", "Order R-20931 has shipped."),
+    "order, zh": ("订单R-20931已付款。", "订单R-20931已发货。"),
+}
+
+
+@pytest.mark.parametrize("change", [name for name in CHANGES if not name.startswith("city")])
+async def test_what_is_heard_later_takes_the_place_of_what_was_heard_before(client: Hindsight, worker: Work, change: str):
+    earlier, later = CHANGES[change]
+    then = datetime(2026, 1, 1, tzinfo=UTC)
+    for session, (text, at) in enumerate(((earlier, then), (later, then + timedelta(days=7)))):
+        await client.observe(f"s{session}", [Turn("user", text, at=at), Turn("assistant", "OK.", at=at)])
+        await client.end_session(f"s{session}")
+        await worker()
+    active = [m async for m in client.list() if m.kind != "summary"]
+    assert [m.value for m in active] == [later]
+    before = await client.recall(earlier, as_of=then + timedelta(days=1))
+    assert earlier in [h.memory.value for h in before.hits]

@@ -68,6 +68,8 @@ CASES = [  # one a line
     ("fact", "订单状态", "订单17已发货", "订单18已签收", ""),
     ("fact", "order status", "Order 17 is packed.", "Order 17 has shipped.", "state"),
     ("fact", "订单状态", "订单17已发货", "订单17已签收", "state"),
+    ("state", "R-20931 状态", "订单R-20931已付款。", "订单R-20931已发货。", "state"),
+    ("state", "E17 状态", "订单E17已付款", "订单E18已发货", ""),
     ("fact", "订单状态", "订单十七已发货", "17号订单已签收", ""),
     ("fact", "drinks", "Ada likes coffee.", "Ada likes tea.", ""),
     ("fact", "饮料", "小林喜欢咖啡。", "小林喜欢茶。", ""),

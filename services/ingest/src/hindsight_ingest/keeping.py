@@ -25,6 +25,7 @@ from hindsight_ingest.pipeline import Call, Pipeline, lock_key
 
 RECALLED = 500  # memories recalled into a session that its turns are compared with
 RECALLED_BEFORE = timedelta(minutes=10)  # a recall may come before the first turn is observed
+MERGED = ("correction", "preference", "state", "entity", "fact")  # of two findings in one statement the first stands
 ECHO = 0.9  # of a statement's terms
 
 
@@ -112,13 +113,24 @@ class Keeper:
             seen |= {one.name} - {""}
             if not (one.trigger == "entity" and is_known) and not is_echo(one.value, recalled.values()):
                 kept.append((turn, one))
-        return kept
+        return merge_same(kept)
 
 
 def find_all(turns: Sequence[Turn], first: int) -> list[tuple[Turn, Finding]]:
     """What of the turns from a number on is worth keeping."""
     before = {t.turn + 1: t for t in turns}
     return [(t, one) for t in turns if t.turn >= first for one in listen(t, before.get(t.turn))]
+
+
+def merge_same(found: Sequence[tuple[Turn, Finding]]) -> list[tuple[Turn, Finding]]:
+    """One finding for each statement: what names a thing and says how it stands is kept as the latter, with the tags of both."""
+    merged: dict[tuple[int, str], tuple[Turn, Finding]] = {}
+    for turn, one in found:
+        place = (turn.turn, one.value)
+        _, other = merged.get(place, (turn, one))
+        first, second = sorted((other, one), key=lambda finding: MERGED.index(finding.trigger))
+        merged[place] = turn, replace(first, tags=tuple(dict.fromkeys((*first.tags, *second.tags))))
+    return list(merged.values())
 
 
 def is_echo(value: str, recalled: Iterable[str]) -> bool:

@@ -84,7 +84,8 @@ def retrospect(turns: Sequence[Turn], outcome: str = "", note: str = "", *, is_o
     ended = given or judge_outcome(trace, found)
     lessons = [one for one in found.lessons if one.is_resolved or (ended != "success" and not _is_overcome(one, trace))]
     is_account = given is not None and (bool(trace.calls) or given != "success")
-    if not (lessons or trace.corrections or trace.preferences or note.strip() or is_account or _has_several_steps(trace.calls)):
+    is_wish = bool(trace.preferences) and (bool(trace.calls) or _asks_for_work(trace))  # a bare wish is kept by itself
+    if not (lessons or trace.corrections or is_wish or note.strip() or is_account or _has_several_steps(trace.calls)):
         return None
     return _tell(trace, goal, ended, _Material(lessons, found.tries, note, is_told=given is not None))
 
@@ -173,6 +174,12 @@ def _is_finished(turns: Sequence[Turn], trace: Trace, *, is_told: bool) -> bool:
     if any(call.answered_at is None and call.asked_at > spoken for call in trace.calls):
         return False
     return last.role == "assistant" or is_told
+
+
+def _asks_for_work(trace: Trace) -> bool:
+    """Whether the user says anything of substance beside wishes."""
+    sentences = [one for _, text in trace.said for one in speech.split_sentences(text)]
+    return any(speech.is_substantial(one) and not speech.find_preferences(one) for one in sentences)
 
 
 def _has_several_steps(calls: Sequence[ToolCall]) -> bool:

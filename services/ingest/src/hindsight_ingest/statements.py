@@ -87,7 +87,7 @@ _WORD = re.compile(
     r"[#$€£¥]?-?\d+(?:[.,:/-]\d+)*%?|[A-Za-z]+(?:[-_]?\d[\w.-]*\w|\d)|[^\W\d_]+(?:-[^\W\d_]+)*|"
     r"[\u3400-\u9fff]"
 )
-_CODE = re.compile(r"(?i)(?<![a-z])[a-z]+[-_]?\d[\w-]*|#\d+")
+_CODE = re.compile(r"(?i)(?<![a-z])[a-z]+[-_]?\d[a-z0-9_-]*|#\d+")  # a Chinese word behind a code is none of it
 _ZH_NAMED = re.compile(
     r"(?<!月)(?P<a>[\d一二两三四五六七八九十百]+(?:\.\d+)*)号(?=[\u3400-\u9fff])"
     r"|(?:订单|工单|发票|房间|合同|单号|编号|包裹|车次|航班|批次|项目|任务|问题|服务器|机器|节点|店铺|仓库|班级|账号|"
