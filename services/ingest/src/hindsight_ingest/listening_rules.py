@@ -357,7 +357,28 @@ SURE: Mapping[str, Mapping[str, str]] = {
             r"^(?:你|您)(?:搞|弄|写|看|算|记|填|发|听|理解)(?:错|反|混)"
         ),
     },
-    "preference": {},
+    "preference": {
+        "taste": (
+            r"^(?:(?:and|but|also|well|so|btw|fyi|oh),? )*(?:i|we)"
+            r"(?: really| absolutely| much| always| still| generally| usually| personally| do)*"
+            r"(?: (?:don['’]?t|do not|no longer|never)(?: really)?)? "
+            r"(?:like|enjoy|prefer|hate|dislike|adore|love|can['’]?t stand|cannot stand)\b"
+            r"(?! (?:it|this|that|these|those|him|her|them|you|your|how|what|to (?:know|ask|say|see|think|hear)|when|"
+            r"the (?:first|second|third|last|other|left|right|new|old|one)|\w+days?\b))[^?]*$"
+        ),
+        "taste_zh": (
+            r"^(?:我|本人)(?:们)?(?:不再|不|很|特别|最|更|比较|一直|从小就|平时|还是|真的|超|挺|都|就)*"
+            r"(?:喜欢|爱吃|爱喝|爱看|讨厌|偏好|受不了|不吃|不喝|习惯用)(?!这|那|你|它|他|她|上)[^?？吗]*$"
+        ),
+        "from_now_on": (
+            r"^(?:(?:please|ok|okay|so),? )?(?:from now on|going forward|in (?:the )?future)\b[^?]*$|"
+            r"^(?:从现在起|以后|今后|往后)[,，]?(?:都|请|你|给我|帮我|别|不要|一律|所有|凡是|每次|回[答复]|用|就)[^?？吗]*$"
+        ),
+        "always": (
+            r"^(?:please )?(?:always|never) (?:use|send|put|write|keep|ask|include|show|call|make|run|commit|book|add|answer|"
+            r"reply|give|format|address|sign|check)\b[^?]*$"
+        ),
+    },
     "entity": {},
 }
 # Where one of them shows, a trigger's head is not asked.
