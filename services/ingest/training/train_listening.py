@@ -33,10 +33,10 @@ from hindsight_store.turns import Turn
 
 HERE = Path(__file__).parent
 MODELS = HERE.parents[2] / ".cache" / "models"
-SENTENCES = [HERE / "listening.jsonl", HERE / "turns.jsonl"]
+SENTENCES = [HERE / "listening.jsonl", HERE / "turns.jsonl", HERE / "turns_more.jsonl"]
 SETS = [HERE.parents[2] / "bench" / "sets" / f"triggers_{lang}.jsonl" for lang in ("en", "zh")]
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
-FOLDS = 4
+FOLDS = 3
 SORTS = ("full", "bare")
 COMMON_LINES = 2  # a word of so many texts is no name
 # Prior variance of each kind of weight, and the precision the threshold aims at, found by cross-validation.
@@ -133,9 +133,10 @@ def embed(heard: Sequence[Heard]) -> Matrix:
 
 def read_blocks(heard: Sequence[Heard], embeddings: Matrix) -> Mapping[str, Blocks]:
     """What each sort of head reads, with the prior variances."""
-    grams = count_grams([one.plain for one in heard])
-    bare = [(grams, GRAMS_VARIANCE), (pair_signs([one.signs for one in heard]), PAIRS_VARIANCE)]
-    return {"full": [*bare, (embeddings, EMBEDDING_VARIANCE)], "bare": bare}
+    grams = count_grams([one.plain for one in heard]).astype(np.float32)
+    pairs = pair_signs([one.signs for one in heard]).astype(np.float32)
+    bare = [(grams, GRAMS_VARIANCE), (pairs, PAIRS_VARIANCE)]
+    return {"full": [*bare, (embeddings.astype(np.float32), EMBEDDING_VARIANCE)], "bare": bare}
 
 
 def find_common(heard: Sequence[Heard]) -> list[str]:
@@ -149,7 +150,7 @@ def find_common(heard: Sequence[Heard]) -> list[str]:
 
 def mark(heard: Sequence[Heard], trigger: str) -> Matrix:
     """1 for each turn that holds what a head is to find."""
-    return np.array([float(trigger in one.kinds) for one in heard])
+    return np.array([trigger in one.kinds for one in heard], np.float32)
 
 
 def cross_validate(heard: Sequence[Heard], covariance: Matrix, trigger: str, sort: str) -> Matrix:
@@ -181,18 +182,23 @@ def precision(scores: Matrix, wanted: Matrix, threshold: float) -> float:
     return float((found * wanted).sum() / max(1, found.sum()))
 
 
-def train(heard: Sequence[Heard], embeddings: Matrix, thresholds: Mapping[str, float], sha256: str) -> Stored:
-    """The arrays of the heads, as listening.read_heads reads them."""
+def train(heard: Sequence[Heard], embeddings: Matrix, *, prints_errors: bool) -> Stored:
+    """The arrays of the heads, as listening.read_heads reads them; prints how they do."""
     stored: dict[str, Any] = {
-        "training_sha256": np.array(sha256),
+        "training_sha256": np.array(hash_training()),
         "model_id": np.array(OnnxModel(provide_model(MODELS)).identity.id),
         "common": np.array(find_common(heard)),
     }
+    measured = np.array([one.is_measured for one in heard])
     for sort, blocks in read_blocks(heard, embeddings).items():
         covariance = kernel(blocks)
         for trigger in TRIGGERS:
-            name = f"{trigger}_{sort}"
-            stored |= pack(name, blocks, fit(covariance, mark(heard, trigger)), thresholds[name])
+            wanted, scores = mark(heard, trigger), cross_validate(heard, covariance, trigger, sort)
+            threshold = choose_threshold(scores[measured], wanted[measured])
+            describe(f"{trigger} {sort}", heard, scores, threshold)
+            if prints_errors:
+                print_errors(heard, scores, trigger, threshold)
+            stored |= pack(f"{trigger}_{sort}", blocks, fit(covariance, wanted), threshold)
     return stored
 
 
@@ -210,18 +216,7 @@ def main() -> None:
     parser.add_argument("--errors", action="store_true")
     arguments = parser.parse_args()
     heard = read_sentences() + read_cases(load_cases())
-    embeddings = embed(heard)
-    measured = np.array([one.is_measured for one in heard])
-    thresholds: dict[str, float] = {}
-    for sort, blocks in read_blocks(heard, embeddings).items():
-        covariance = kernel(blocks)
-        for trigger in TRIGGERS:
-            wanted, scores = mark(heard, trigger), cross_validate(heard, covariance, trigger, sort)
-            thresholds[f"{trigger}_{sort}"] = choose_threshold(scores[measured], wanted[measured])
-            describe(f"{trigger} {sort}", heard, scores, thresholds[f"{trigger}_{sort}"])
-            if arguments.errors:
-                print_errors(heard, scores, trigger, thresholds[f"{trigger}_{sort}"])
-    stored = train(heard, embeddings, thresholds, hash_training())
+    stored = train(heard, embed(heard), prints_errors=arguments.errors)
     np.savez_compressed(OUTPUT, allow_pickle=False, **stored)
     print(f"{OUTPUT.name}: {OUTPUT.stat().st_size / 1024:.0f} KiB")
 

@@ -18,7 +18,8 @@ HAN = re.compile(r"[\u3400-\u9fff]")
 CONSTANT = 2**0.5  # beside the signs, so that their pairs hold each sign alone and the bias as well
 FOLDS = 10
 STEPS = 30
-MOST_GRADIENTS, TOLERANCE = 300, 1e-12
+MOST_GRADIENTS, TOLERANCE = 300, 1e-9
+CONVERGED = 1e-4  # of the logits
 Row = NDArray[np.float32]
 Matrix = NDArray[np.floating[Any]]
 Stored = Mapping[str, NDArray[np.generic]]
@@ -96,14 +97,14 @@ def kernel(blocks: Sequence[tuple[Matrix, float]]) -> Matrix:
 
 def fit(covariance: Matrix, wanted: Matrix) -> Matrix:
     """Logistic regression with a Gaussian prior, by Newton's method in the dual: the weights are Σ variance × dual × row."""
-    logits = np.zeros(len(wanted))
-    dual = np.zeros(len(wanted))
+    logits = np.zeros_like(wanted)
+    dual = np.zeros_like(wanted)
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-logits))
         curvature = np.maximum(p * (1 - p), 1e-6)
         dual = solve(covariance, 1 / curvature, logits + (wanted - p) / curvature, dual)
         before, logits = logits, covariance @ dual
-        if np.abs(logits - before).max() < 1e-6:
+        if np.abs(logits - before).max() < CONVERGED:
             break
     return dual
 
