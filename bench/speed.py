@@ -1,4 +1,4 @@
-"""How fast hindsight is. So far: observing 10,000 turns with everything that listens to them switched on.
+"""How fast hindsight is. So far: observing 12,000 turns with everything that listens to them switched on.
 
 Prints acknowledged turns a second, whether the last acknowledged turns are found by their words at once, and how long the
 worker takes to embed them and to keep and look back on what they hold.
@@ -16,10 +16,9 @@ import asyncpg
 from hindsight_local.trial import Instance, running
 from hindsight_memory import Hindsight, Turn
 
-TURNS = 10_000
 CALLERS = 8
-AT_ONCE = 4  # turns of a call: about what a client's hook hands over after an exchange
-A_SESSION = 20
+RUNS = ((2_000, 4), (10_000, 20))  # turns, and turns of a call: what a client's hook hands over, and a whole session
+A_SESSION, AN_EXCHANGE = 20, 4
 SAMPLE = 100
 PLACES = ("Lisbon", "Bergen", "Turin", "Kyoto", "Oaxaca", "Split", "Ghent", "Lima")
 GOODS = ("kettle", "lamp", "desk", "coat", "bicycle", "camera", "guitar", "tent")
@@ -62,16 +61,23 @@ def talk(number: int) -> list[Turn]:
     return exchanges[number % 4]
 
 
-async def observe_all(client: Hindsight) -> tuple[float, list[float]]:
-    """Observe every turn; seconds, and the milliseconds of each call."""
+def session_turns(number: int) -> list[Turn]:
+    """All turns of a session."""
+    exchanges = A_SESSION // AN_EXCHANGE
+    return [turn for n in range(exchanges) for turn in talk(number * exchanges + n)]
+
+
+async def observe_all(client: Hindsight, first: int, turns: int, at_once: int) -> tuple[float, list[float]]:
+    """Observe turns of sessions from a number on; seconds, and the milliseconds of each call."""
     took_ms: list[float] = []
-    sessions = iter(range(TURNS // A_SESSION))
+    sessions = iter(range(first, first + turns // A_SESSION))
 
     async def call_on(mine: Iterator[int]) -> None:
         for session in mine:
-            for place in range(A_SESSION // AT_ONCE):
+            told = session_turns(session)
+            for place in range(0, A_SESSION, at_once):
                 began = time.perf_counter()
-                await client.observe(f"session {session}", talk(session * (A_SESSION // AT_ONCE) + place))
+                await client.observe(f"session {session}", told[place : place + at_once])
                 took_ms.append(1000 * (time.perf_counter() - began))
 
     began = time.perf_counter()
@@ -81,12 +87,11 @@ async def observe_all(client: Hindsight) -> tuple[float, list[float]]:
     return time.perf_counter() - began, sorted(took_ms)
 
 
-async def count_found(client: Hindsight) -> int:
+async def count_found(client: Hindsight, end: int) -> int:
     """How many of the last sessions are found by an order number that only they mention."""
-    last = TURNS // A_SESSION
     found = 0
-    for session in range(last - SAMPLE, last):
-        order = f"R-{100_000 + session * (A_SESSION // AT_ONCE)}"
+    for session in range(end - SAMPLE, end):
+        order = f"R-{100_000 + session * (A_SESSION // AN_EXCHANGE)}"
         answer = await client.recall(order, include_turns=True, top_k=5)
         found += any(isinstance(h.subject, Turn) and h.subject.session_id == f"session {session}" for h in answer.hits)
     return found
@@ -113,14 +118,17 @@ async def drain(instance: Instance) -> list[str]:
 async def run() -> None:
     """Measure."""
     async with running() as instance, instance.client(timeout_s=120.0) as client:
-        took_s, took_ms = await observe_all(client)
-        found = await count_found(client)
-        p50, p95 = took_ms[len(took_ms) // 2], took_ms[int(0.95 * len(took_ms))]
-        print(
-            f"observe: {TURNS} turns in calls of {AT_ONCE} by {CALLERS} callers: {TURNS / took_s:.0f} turns/s acknowledged; "
-            f"a call p50 {p50:.1f} ms, p95 {p95:.1f} ms"
-        )
-        print(f"found by their words at once: {found} of {SAMPLE}", flush=True)
+        end = 0
+        for turns, at_once in RUNS:
+            took_s, took_ms = await observe_all(client, end, turns, at_once)
+            end += turns // A_SESSION
+            p50, p95 = took_ms[len(took_ms) // 2], took_ms[int(0.95 * len(took_ms))]
+            print(
+                f"observe: {turns} turns in calls of {at_once} by {CALLERS} callers: {turns / took_s:.0f} turns/s acknowledged; "
+                f"a call p50 {p50:.1f} ms, p95 {p95:.1f} ms",
+                flush=True,
+            )
+        print(f"found by their words at once: {await count_found(client, end)} of {SAMPLE}", flush=True)
         print("\n".join(await drain(instance)))
 
 
