@@ -119,7 +119,10 @@ def listen(
     heads = heads or load_heads()
     found: dict[tuple[str, str], Finding] = {}
     for number, passage in enumerate(read_passages(turn, before)):
-        for one in _judge(turn.turn, passage, before, heads, embeddings[number] if embeddings else None):
+        sure = _judge_sentences(turn.turn, passage, before)
+        judged = _judge(turn.turn, passage, before, heads, embeddings[number] if embeddings else None)
+        told = {one.trigger for one in sure}
+        for one in (*sure, *(one for one in judged if one.trigger not in told and not (told and one.timing == "desk"))):
             found.setdefault((one.trigger, one.name or one.value), one)
     return list(found.values())
 
@@ -190,6 +193,19 @@ def _judge(number: int, passage: Passage, before: Turn | None, heads: Heads, emb
         found += [_introduce(number, name, passage) for name in names]
     if not found and passage.rules["progress"] and not passage.rules["closed_question"]:
         found.append(_compose(number, "state", passage, before, False, timing="desk"))
+    return found
+
+
+def _judge_sentences(number: int, passage: Passage, before: Turn | None) -> list[Finding]:
+    """Of a passage of several sentences those that a rule is enough for, each by itself: a wish beside a request."""
+    found: list[Finding] = []
+    sentences = speech.split_sentences(passage.text)
+    for sentence in sentences if len(sentences) > 1 else ():
+        for trigger in ("correction", "preference", "state"):
+            if find_sure(trigger, simplify(unicodedata.normalize("NFKC", sentence))):
+                part = read_passage(sentence, before)
+                if not is_ruled_out(trigger, part.rules) and not passage.rules["material"]:
+                    found.append(_compose(number, trigger, part, before, is_remember(part)))
     return found
 
 

@@ -372,7 +372,7 @@ SURE: Mapping[str, Mapping[str, str]] = {
         ),
         "from_now_on": (
             r"^(?:(?:please|ok|okay|so),? )?(?:from now on|going forward|in (?:the )?future)\b[^?]*$|"
-            r"^(?:从现在起|以后|今后|往后)[,，]?(?:都|请|你|给我|帮我|别|不要|一律|所有|凡是|每次|回[答复]|用|就)[^?？吗]*$"
+            r"^(?:从现在起|以后|今后|往后)[,，]?[^,，。?？吗]{0,12}?(?:都|请|给我|帮我|别|不要|一律|统一|只能?|回[答复])[^?？吗]*$"
         ),
         "always": (
             r"^(?:please )?(?:always|never) (?:use|send|put|write|keep|ask|include|show|call|make|run|commit|book|add|answer|"
