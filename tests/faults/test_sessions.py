@@ -83,7 +83,7 @@ async def try_sql(queue: asyncpg.Pool, statement: str) -> Any:
     """The value of a statement; None while PostgreSQL is away."""
     try:
         return await queue.fetchval(statement)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError):
         return None
 
 
