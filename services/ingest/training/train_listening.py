@@ -42,6 +42,8 @@ COMMON_LINES = 2  # a word of so many texts is no name
 # Prior variance of each kind of weight, and the precision the threshold aims at, found by cross-validation.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 10.0, 0.3, 60.0
 WANTED_PRECISION = 0.93
+# The labelled sets hold few conversations that go on, in which much that answers the agent looks like a correction.
+LEAST_THRESHOLD = {"correction": 0.9}
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 Blocks = Sequence[tuple[Matrix, float]]
 
@@ -194,7 +196,7 @@ def train(heard: Sequence[Heard], embeddings: Matrix, *, prints_errors: bool) ->
         covariance = kernel(blocks)
         for trigger in TRIGGERS:
             wanted, scores = mark(heard, trigger), cross_validate(heard, covariance, trigger, sort)
-            threshold = choose_threshold(scores[measured], wanted[measured])
+            threshold = max(choose_threshold(scores[measured], wanted[measured]), LEAST_THRESHOLD.get(trigger, 0.0))
             describe(f"{trigger} {sort}", heard, scores, threshold)
             if prints_errors:
                 print_errors(heard, scores, trigger, threshold)
