@@ -21,7 +21,7 @@ from hindsight_ingest.pipeline import Call, check_repeat, lock_key
 from hindsight_ingest.rounds import KEEP, Rounds
 
 EMBED_TURNS = "embed_turns"
-JOB_TURNS, JOB_CHARS = 64, 64_000  # a job embeds at most this much, so that none takes longer than its lease
+JOB_TURNS, JOB_CHARS = 64, 16_000  # a job embeds at most this much, so that none takes longer than its lease
 TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
 
 
