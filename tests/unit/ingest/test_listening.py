@@ -77,6 +77,10 @@ def test_questions_suppositions_material_and_talk_are_left_alone(text):
     assert kinds(text) == set()
 
 
+def test_a_short_thanks_corrects_nothing():
+    assert kinds("ty", "Ich bevorzuge immer Tee gegenüber Kaffee.") == set()
+
+
 @pytest.mark.parametrize(
     ("stated", "asked"),
     [("The parcel has been shipped.", "Has the parcel been shipped?"), ("包裹已经发货了。", "包裹发货了吗？")],

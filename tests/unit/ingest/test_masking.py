@@ -100,7 +100,7 @@ def test_a_long_hostile_text_costs_little():
     for text in texts:
         began = time.process_time()
         mask(text)
-        assert time.process_time() - began < 2
+        assert time.process_time() - began < 0.2
 
 
 def test_the_luhn_check_knows_cards():

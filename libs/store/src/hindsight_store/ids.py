@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 _RANDOM_BITS = 74
@@ -20,6 +20,7 @@ def uuid7() -> UUID:
     return UUID(int=(milliseconds << 80) | (7 << 76) | (twelve << 64) | (2 << 62) | low)
 
 
-def first_at(moment: datetime) -> UUID:
-    """The least id that can have been made at a moment, to compare ids with."""
-    return UUID(int=(max(0, int(moment.timestamp() * 1000)) << 80) | (7 << 76) | (2 << 62))
+def first_at(moment: datetime, *, before: timedelta = timedelta()) -> UUID:
+    """The least id that can have been made at a moment, or so long before it, to compare ids with."""
+    milliseconds = int((moment.timestamp() - before.total_seconds()) * 1000)  # a datetime of the year 1 has no time before it
+    return UUID(int=(max(0, milliseconds) << 80) | (7 << 76) | (2 << 62))

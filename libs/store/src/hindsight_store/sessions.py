@@ -54,10 +54,12 @@ LIST_TASKS = f"""SELECT {TASK} FROM tasks AS t
     WHERE t.bank_id = $1 AND t.session_id = $2 AND ($3::int IS NULL OR t.first_turn > $3)
     ORDER BY t.first_turn, t.task_id LIMIT $4"""
 
-# Ids of hits begin with their time, so this is a range of the primary key.
+# Ids of hits begin with their time, so this is a range of the primary key. In a session of somebody's own, what was recalled
+# for others tells nothing; one of the agent itself may have heard of anybody's.
 RECALLED = """SELECT m.memory_id, m.value FROM memories AS m
-    WHERE m.bank_id = $1 AND m.known_to IS NULL AND m.status IN ('active', 'archived', 'superseded') AND m.memory_id IN (
-        SELECT h.memory_id FROM memory_hits AS h WHERE h.bank_id = $1 AND h.hit_id >= $2 ORDER BY h.hit_id DESC LIMIT $3)"""
+    WHERE m.bank_id = $1 AND m.known_to IS NULL AND m.status IN ('active', 'archived', 'superseded')
+        AND ($4 = 'agent' OR m.scope IN ('agent', $4)) AND m.memory_id IN (
+            SELECT h.memory_id FROM memory_hits AS h WHERE h.bank_id = $1 AND h.hit_id >= $2 ORDER BY h.hit_id DESC LIMIT $3)"""
 
 # Whether something was named before: in a memory, or in a turn before this one.
 NAMED_BEFORE = """SELECT w.term FROM unnest($3::text[], $4::text[]) AS w(term, query)
@@ -180,9 +182,10 @@ class SessionWriter(SessionReader):
         became = (task.state, task.reason, task.judged_by, task.experience_id, list(task.memory_ids), task.looked_at, task.looks)
         await self._connection.execute(FINISH_TASK, bank_id, task.task_id, *became)
 
-    async def recalled_since(self, bank_id: int, first_hit: UUID, *, limit: int) -> dict[UUID, str]:
-        """The content of memories that were hits since a moment, given as the least id of a hit then."""
-        rows = await self._connection.fetch(RECALLED, bank_id, first_hit, limit)
+    async def recalled_since(self, bank_id: int, scope: str, first_hit: UUID, *, limit: int) -> dict[UUID, str]:
+        """The content of memories that a session of a scope may have heard of: hits since a moment, given as the least id of
+        a hit then."""
+        rows = await self._connection.fetch(RECALLED, bank_id, first_hit, limit, scope)
         return {row["memory_id"]: row["value"] for row in rows}
 
     async def named_before(

@@ -1,5 +1,6 @@
 """Turns of observed sessions: written at once with their words, embedded later, found as episodic evidence."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -200,6 +201,7 @@ class TurnWriter(TurnReader):
         """Add turns of one session."""
         rows = []
         for t in turns:
+            await asyncio.sleep(0)  # the words of a long turn take tens of milliseconds; other calls go on in between
             counts = terms(search_text(t))
             identity = (bank_id, self._tenant_id, t.session_id, t.turn, t.scope, t.role, t.content, t.tool)
             rest = (dict(t.arguments), t.result, t.is_error, t.masked, t.principal, t.at, t.known_from)

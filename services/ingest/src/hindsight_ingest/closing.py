@@ -1,5 +1,6 @@
 """The jobs of a session's silence and of its end: what silence means, and the summary."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -13,7 +14,7 @@ from hindsight_ingest.author import find_author
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.deriving import KEYS
 from hindsight_ingest.keeping import call_of
-from hindsight_ingest.looking_back import FIRST_TURNS, KEY_CHARS, LAST_TURNS, blank
+from hindsight_ingest.looking_back import KEY_CHARS, blank, read_ends
 from hindsight_ingest.own_tools import leave_out_own
 from hindsight_ingest.pipeline import Pipeline, lock_key
 from hindsight_ingest.rounds import Rounds
@@ -45,16 +46,18 @@ class Closer:
                 await writer.sessions.update(job.bank_id, settled)
 
     async def sum_up(self, job: Job) -> None:
-        """Sum up a session; one that went on after its end is summed up anew, in the same memory."""
+        """Sum up a session; one that went on is summed up at its next end, in the same memory."""
         session_id, end = job.payload["session_id"], job.payload["end"]
         async with writing(self._pool, job.tenant_id) as writer:
             agent_id = await writer.find_agent(job.bank_id)
             session = await writer.sessions.find(job.bank_id, session_id)
-            turns = await writer.turns.between(job.bank_id, session_id, 0, min(end, FIRST_TURNS))
-            turns += await writer.turns.between(job.bank_id, session_id, max(FIRST_TURNS, end - LAST_TURNS), end)
-        summary = sum_up(leave_out_own(turns)) if turns else None
-        summary_id = session.summary_id if session else None
-        if session and summary:
+            turns = await read_ends(writer, job.bank_id, session_id, 0, end)
+            if session is None or session.next_turn != end:
+                await writer.complete(job)
+                return
+        summary = await asyncio.to_thread(sum_up, leave_out_own(turns)) if turns else None
+        summary_id = session.summary_id
+        if summary:
             author = await find_author(self._pool, job.tenant_id, turns[0].principal)
             label = KEYS[summary.language]["summary"]
             candidate = replace(
@@ -69,11 +72,10 @@ class Closer:
             first = call_of(author, agent_id, "summary", (session_id,))
             summary_id = (await self._pipeline.write(first, [candidate]))[0].memory_id
             assert summary_id is not None
-            if session.summary_id:
-                try:
-                    await self._changes.revise(call_of(author, agent_id, "summary", (session_id, end)), summary_id, candidate)
-                except NotFound:
-                    summary_id = None  # somebody has deleted it and wants it no more
+            try:  # what stands there may be from an earlier end
+                await self._changes.revise(call_of(author, agent_id, "summary", (session_id, end)), summary_id, candidate)
+            except NotFound:
+                summary_id = None  # somebody has deleted it and wants it no more
         async with writing(self._pool, job.tenant_id) as writer:
             await writer.lock([lock_key(job.bank_id, "session", session_id)])
             now = await writer.sessions.find(job.bank_id, session_id)

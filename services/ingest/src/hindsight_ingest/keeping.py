@@ -97,9 +97,9 @@ class Keeper:
 
     async def _leave_out(self, job: Job, session: Session, found: Sequence[tuple[Turn, Finding]]) -> list[tuple[Turn, Finding]]:
         """Without what was recalled into the session, and without entities that are known."""
-        since = first_at(min(session.started_at, found[0][0].known_from) - RECALLED_BEFORE)
+        since = first_at(min(session.started_at, found[0][0].known_from), before=RECALLED_BEFORE)
         async with writing(self._pool, job.tenant_id) as writer:
-            recalled = await writer.sessions.recalled_since(job.bank_id, since, limit=RECALLED)
+            recalled = await writer.sessions.recalled_since(job.bank_id, session.scope, since, limit=RECALLED)
             known: set[tuple[int, str]] = set()
             for turn, one in found:
                 if one.name and (query := to_tsquery(terms(one.name))):
@@ -164,7 +164,7 @@ def to_candidate(turn: Turn, one: Finding, author: Principal, scope: str) -> Can
         turn=turn.turn,
         metadata={"rule": one.rule},
         is_core=False,
-        valid_from=turn.at,
+        valid_from=min(turn.at, turn.known_from),  # a clock that is ahead makes nothing hold in the future
         valid_to=None,
         expires_at=None,
         derived_from=(),

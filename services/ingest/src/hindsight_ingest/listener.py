@@ -32,10 +32,14 @@ class Listener:
         """
         before = {t.turn + 1: t for t in turns}
         told = [(t, before.get(t.turn)) for t in turns if t.turn >= first]
-        wanted = [self._texts(turn, earlier) for turn, earlier in told]
+        wanted = []
+        for turn, earlier in told:
+            await asyncio.sleep(0)  # a turn takes milliseconds; other jobs and calls go on in between
+            wanted.append(self._texts(turn, earlier))
         embedded = await self._embed([text for texts in wanted for text in texts if text])
         found: list[tuple[Turn, Finding]] = []
         for (turn, earlier), texts in zip(told, wanted, strict=True):
+            await asyncio.sleep(0)
             rows = [embedded.get(text) for text in texts]
             found += [(turn, one) for one in listen(turn, earlier, self._heads, rows)]
         return found

@@ -1,5 +1,6 @@
 """The job that looks back on a task: reads its turns, and writes down what it taught, once."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from hindsight_runtime.errors import NotFound
 from hindsight_store.jobs import Job
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
-from hindsight_store.writer import writing
+from hindsight_store.writer import Writer, writing
 
 from hindsight_ingest.author import find_author
 from hindsight_ingest.candidate import CEILINGS, Candidate
@@ -50,7 +51,7 @@ class LookBack:
                 return
             agent_id = await writer.find_agent(job.bank_id)
             session = await writer.sessions.find(job.bank_id, task.session_id)
-            turns = await writer.turns.between(job.bank_id, task.session_id, task.first_turn, task.end_turn)
+            turns = await read_ends(writer, job.bank_id, task.session_id, task.first_turn, task.end_turn)
         assert session is not None
         finished = await self._tell(job, session, task, turns, agent_id)
         async with writing(self._pool, job.tenant_id) as writer:
@@ -60,8 +61,9 @@ class LookBack:
     async def _tell(self, job: Job, session: Session, task: Task, turns: Sequence[Turn], agent_id: str) -> Task:
         """The task with what became of it."""
         task = replace(task, looked_at=self.clock(), judged_by=RULES)
-        read = leave_out_own([*turns[:FIRST_TURNS], *turns[FIRST_TURNS:][-LAST_TURNS:]])
-        experience = retrospect(read, task.outcome, task.note, is_over=task.boundary == "client")
+        read = leave_out_own(turns)
+        is_over = task.boundary == "client"
+        experience = await asyncio.to_thread(retrospect, read, task.outcome, task.note, is_over=is_over)
         if experience is None:
             return replace(task, state="nothing", reason="the trace shows nothing worth keeping")
         retold = Retelling(RULES, experience)
@@ -81,13 +83,20 @@ class LookBack:
                 await self._changes.revise(again, experience_id, candidate)
             except NotFound:
                 return replace(task, state="nothing", reason="the experience was forgotten", experience_id=None)
-        asides = to_asides(experience, turns, session, experience_id)
+        asides = await asyncio.to_thread(to_asides, experience, turns, session, experience_id)
         written = []
         if asides:
             call = call_of(author, agent_id, "aside", (task.task_id, *(one.value for one in asides)))
             written = [r.memory_id for r in await self._pipeline.write(call, asides) if r.memory_id]
         ids = tuple(dict.fromkeys((*task.memory_ids, *written)))
         return replace(task, state="remembered", reason="", experience_id=experience_id, memory_ids=ids)
+
+
+async def read_ends(writer: Writer, bank_id: int, session_id: str, first: int, end: int) -> list[Turn]:
+    """The first and the last turns of a span; of a long one the middle is left out."""
+    behind = first + FIRST_TURNS
+    turns = await writer.turns.between(bank_id, session_id, first, min(end, behind))
+    return turns + await writer.turns.between(bank_id, session_id, max(behind, end - LAST_TURNS), end)
 
 
 def to_experience(experience: Experience, session: Session, task: Task) -> Candidate:
@@ -145,7 +154,7 @@ def blank(session: Session, turn: int | None) -> Candidate:
         turn=turn,
         metadata={},
         is_core=False,
-        valid_from=session.last_turn_at,
+        valid_from=min(session.last_turn_at, session.heard_at),  # as in `to_candidate` of keeping
         valid_to=None,
         expires_at=None,
         derived_from=(),

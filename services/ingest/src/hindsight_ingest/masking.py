@@ -65,7 +65,10 @@ def is_iban(text: str) -> bool:
 RULES = (
     Rule(
         "private_key",
-        re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,8000}?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"),
+        re.compile(
+            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,8000}?"
+            r"(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
+        ),
     ),
     Rule("jwt", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")),
     Rule(

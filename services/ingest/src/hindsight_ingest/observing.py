@@ -1,5 +1,6 @@
 """Observe: keep the turns of a session as evidence, at once, whatever the embed service does; and listen for what follows."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,7 +12,7 @@ from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, Perm
 from hindsight_runtime.identity import Principal
 from hindsight_store.banks import KnownBanks
 from hindsight_store.sessions import Session
-from hindsight_store.turns import Turn
+from hindsight_store.turns import Turn, search_text
 from hindsight_store.writer import PastRequest, Writer, writing
 
 from hindsight_ingest.listening import Finding, listen
@@ -20,7 +21,8 @@ from hindsight_ingest.pipeline import Call, check_repeat, lock_key
 from hindsight_ingest.rounds import KEEP, Rounds
 
 EMBED_TURNS = "embed_turns"
-JOB_TURNS = 64  # a job embeds at most this many, so that no job is long
+JOB_TURNS, JOB_CHARS = 64, 16_000  # a job embeds at most this much, so that none takes longer than its lease
+TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
 
 
 End = Callable[[Writer, int, Session], Awaitable[tuple[Session, bool]]]
@@ -60,7 +62,7 @@ class Observer:
             AlreadyExists: another turn has one of the numbers.
             InvalidField: the session concerns another scope, or a number would leave a gap.
         """
-        turns = [mask_turn(turn) for turn in turns]
+        turns = await asyncio.to_thread(lambda: [mask_turn(turn) for turn in turns])
         async with writing(self._pool, call.principal.tenant_id) as writer:
             known = self._banks.get(call.principal.tenant_id, call.agent_id)
             bank_id = known if known is not None else await writer.ensure_bank(call.agent_id)
@@ -163,8 +165,7 @@ class Observer:
         if not fresh:
             return Observed(first, 0)
         await writer.turns.insert(bank_id, fresh)
-        for start in range(0, len(fresh), JOB_TURNS):
-            part = fresh[start : start + JOB_TURNS]
+        for part in _split(fresh):
             payload = {"session_id": session_id, "first": part[0].turn, "end": part[-1].turn + 1}
             writer.enqueue(bank_id, EMBED_TURNS, payload)
         last = there[-1] if there else before[-1] if before else None
@@ -176,12 +177,27 @@ class Observer:
         """What of fresh turns is worth keeping; what does not wait for the round is kept at once."""
         findings = []
         for turn, before in zip(fresh, [last, *fresh[:-1]], strict=True):
+            await asyncio.sleep(0)  # listening takes milliseconds a turn; other calls go on in between
             found = listen(turn, before)
             findings += found
             if any(one.timing == "now" for one in found):
                 part = {"first": turn.turn, "end": turn.turn + 1, "at_once": True}
                 writer.enqueue(bank_id, KEEP, {"session_id": turn.session_id, **part})
         return findings
+
+
+def _split(turns: Sequence[Turn]) -> list[list[Turn]]:
+    """Turns in parts that are embedded in one job each."""
+    parts: list[list[Turn]] = [[]]
+    size = 0
+    for turn in turns:
+        chars = min(len(search_text(turn)), TURN_CHARS)
+        if len(parts[-1]) == JOB_TURNS or (parts[-1] and size + chars > JOB_CHARS):
+            parts.append([])
+            size = 0
+        parts[-1].append(turn)
+        size += chars
+    return parts
 
 
 async def _find(writer: Writer, call: Call, session_id: str) -> tuple[int, Session]:

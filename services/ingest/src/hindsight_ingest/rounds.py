@@ -1,5 +1,6 @@
 """Where rounds, tasks and sessions end, and the jobs that follow: kept with the session, in the transaction of its turns."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -39,6 +40,7 @@ class Rounds:
         """Take in turns that are new; the session as it stands then. A session that was over goes on."""
         pulse = Pulse.of(session.pulse)
         for turn in turns:
+            await asyncio.sleep(0)  # as in listening
             beat = hear(pulse, turn, self._rules)
             pulse = beat.pulse
             if beat.ended_before:

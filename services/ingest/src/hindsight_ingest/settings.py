@@ -11,15 +11,17 @@ from hindsight_ingest.llm import Endpoint
 from hindsight_ingest.pulse import BOUNDARIES, CHAIN_CALLS, Rules
 from hindsight_ingest.rounds import Silence
 
+LONGEST_S = 366 * 86_400.0  # of a silence; a moment beyond the year 9999 would fail every observe
+
 
 class ListeningSettings(ServerSettings):
     """What ingest and the worker need to agree on: when rounds, tasks and sessions end, and what follows from memories."""
 
     task_boundaries: str = ",".join(BOUNDARIES)  # which of them are looked for beside the client's word
     chain_calls: int = Field(default=CHAIN_CALLS, ge=1, le=100)  # tool calls that make a chain
-    round_quiet_s: float = Field(default=30.0, gt=0)
-    task_idle_s: float = Field(default=300.0, gt=0)
-    session_idle_s: float = Field(default=1800.0, gt=0)
+    round_quiet_s: float = Field(default=30.0, gt=0, le=LONGEST_S)
+    task_idle_s: float = Field(default=300.0, gt=0, le=LONGEST_S)
+    session_idle_s: float = Field(default=1800.0, gt=0, le=LONGEST_S)
     relate: str = ""  # comma list: entities, preferences; relations that follow from what memories say
 
     @field_validator("relate", "task_boundaries")

@@ -25,7 +25,7 @@ _CLOSING = re.compile(
     r"(?:(?>(?:no problem|no worries|good job|well done|thank you|goodbye|it works|that works|all good|much appreciated|for now|"
     r"for (?:your|the) help|that'?s? (?:is )?(?:all|it|great|perfect|right|fine)|so much|"
     r"very much|a lot|got it|see you|ok(?:ay)?|"
-    r"great|perfect|cool|nice|good|awesome|excellent|wonderful|works?|done|yes|yep|no|sure|thanks?|thx|cheers|bye|now|then|again|"
+    r"great|perfect|cool|nice|good|awesome|excellent|wonderful|works?|done|yes|yep|no|sure|thanks?|thx|ty|tysm|cheers|bye|now|then|again|"
     r"lovely|exactly)(?![A-Za-z])|"
     r"不用了|没有了?|没别的了?|没问题|没事了?|太好了|太棒了|就这样吧?|先这样|的帮助|好的?|行了?|可以了?|嗯+|对的?|完美|"
     r"很好|棒|不错|收到|明白了?|知道了|搞定了?|谢谢|多谢|感谢|辛苦了?|再见|拜拜|你|您|啦|了|吧|哈|非常|十分)[\s,.!~，。！~、-]*+)+",

@@ -28,7 +28,7 @@ from hindsight_ingest.keeping import Keeper
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.llm import Llm, open_llm
 from hindsight_ingest.looking_back import LookBack
-from hindsight_ingest.observing import EMBED_TURNS
+from hindsight_ingest.observing import EMBED_TURNS, TURN_CHARS
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
 from hindsight_ingest.rounds import KEEP, LOOK_BACK, SETTLE, SUM_UP, Rounds
 from hindsight_ingest.settings import ListeningSettings, WorkerSettings
@@ -39,7 +39,6 @@ IDLE_S = 0.25
 SILENCE_S, SILENT = 1.0, 200  # how often silence is looked for, and in how many sessions at once
 SWEEP_S = 3600.0
 AGAIN = timedelta(seconds=2)  # where a dependency is away
-TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
 
 log = structlog.get_logger()
 Work = Callable[[jobs.Job], Awaitable[None]]
@@ -77,6 +76,11 @@ class Worker:
             except (HindsightError, TimeoutError, LookupError, ValueError, asyncpg.PostgresError) as error:
                 log.warning("job failed", kind=job.kind, job=str(job.job_id), attempt=job.attempts, why=type(error).__name__)
                 await jobs.fail(self._queue, job, type(error).__name__)
+            except StoreUnavailable:
+                raise
+            except Exception as failure:  # the boundary of a job: a defect costs its job, not every tenant's worker
+                log.error("job failed", kind=job.kind, job=str(job.job_id), attempt=job.attempts, exc_info=failure)
+                await jobs.fail(self._queue, job, type(failure).__name__)
         except (StoreUnavailable, TimeoutError):
             log.info("job left to its lease", job=str(job.job_id))
 
