@@ -3,6 +3,7 @@
 import re
 
 from hindsight_ingest.speech import tell_language
+from hindsight_ingest.wording import Language
 
 KEYS = {
     "en": {
@@ -104,9 +105,10 @@ def name_subject(name: str, sort: str, language: str) -> str:
     return f"{TYPES_ZH.get(sort, sort)} {name}" if language == "zh" else f"{sort} {name}"
 
 
-def derive_query(kind: str, text: str) -> str:
-    """When to recall a statement; empty where its own words say it best."""
-    language = tell_language([text])
+def derive_query(kind: str, text: str, language: Language | None = None) -> str:
+    """When to recall a statement; empty where its own words say it best. Of an entity the text is its name, which does not
+    tell the language it was introduced in."""
+    language = language or tell_language([text])
     if kind == "entity":
         return f"{text[:NAME_CHARS]} 是谁或是什么？" if language == "zh" else f"who or what is {text[:NAME_CHARS]}?"
     if kind == "state":

@@ -29,6 +29,7 @@ SHORT_CHARS = {"en": 60, "zh": 24}  # a correction up to here is not understood 
 IMPORTANCE = {"preference": 0.7, "correction": 0.7, "state": 0.6, "entity": 0.5}
 SAID, GUESSED, TOLD_BY_TOOL = 0.9, 0.6, 0.8  # confidence
 _FENCE = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
+_NAMED_FIELD = re.compile(r"\"\w*(?:id|number|no|code|编号|单号)\"\s*:\s*\"?(?P<name>[\w-]{2,40})", re.IGNORECASE)
 _QUOTED = re.compile(r"[“\"「『][^”\"」』\n]{12,}[”\"」』]")
 
 # What the agent's turn does: corrected are its claims and acts, rarely its advice and its talk.
@@ -273,7 +274,7 @@ def _introduce(number: int, name: Name, passage: Passage) -> Finding:
         rule=rule,
         kind="entity",
         key=derive_key("entity", passage.text, name_subject(name.text, name.type, speech.tell_language([passage.text]))),
-        query=derive_query("entity", name.text),
+        query=derive_query("entity", name.text, speech.tell_language([passage.text])),
         value=" ".join(passage.text.split())[:VALUE_CHARS],
         tags=("entity", name.type),
         importance=round(IMPORTANCE["entity"] + 0.1 * has_affect(passage.text), 2),
@@ -288,13 +289,15 @@ def _listen_to_tool(turn: Turn) -> list[Finding]:
     if state is None:
         return []
     names = find_names(state.text)
+    named = _NAMED_FIELD.search(turn.result)
+    name = names[0].text if names else named["name"] if named else ""
     return [
         Finding(
             turn=turn.turn,
             trigger="state",
             rule=state.rule,
             kind="state",
-            key=derive_key("state", state.text, names[0].text if names else ""),
+            key=derive_key("state", state.text, name),
             query=derive_query("state", state.text),
             value=state.text,
             tags=("state",),

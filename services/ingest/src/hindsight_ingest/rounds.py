@@ -14,7 +14,7 @@ from hindsight_store.writer import Writer
 from hindsight_ingest.pulse import Pulse, Rules, has_substance, hear, quiet_boundary
 
 KEEP, LOOK_BACK, SUM_UP, SETTLE = "keep", "look_back", "sum_up", "settle"  # kinds of jobs
-KEPT_AT_ONCE = 256  # turns of one job
+KEPT_AT_ONCE = 32  # turns of one job, so that even the fullest is done within its lease
 MAX_TASKS = 1000  # of a session that are looked at
 FINAL = frozenset({"client", "end"})  # boundaries that nothing the user says takes back
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hindsight_memory import Ended, Hindsight, Turn
+from hindsight_memory import Hindsight, Turn
 
 from hindsight_mcp_edge import results, texts
 from hindsight_mcp_edge.fields import Field
@@ -50,12 +50,15 @@ async def observe(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> d
 async def complete_task(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """Say that the task at hand is over."""
     told = {"outcome": given["outcome"] or "", "note": given["note"] or ""}
-    return _from_ended(await hindsight.complete_task(given["session_id"], **told))
+    ended = await hindsight.complete_task(given["session_id"], **told)
+    hint = texts.LOOKS_BACK if ended.looks_back else texts.NOTHING_TO_LOOK_BACK_ON
+    return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": hint}
 
 
 async def end_session(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """Say that a session is over."""
-    return _from_ended(await hindsight.end_session(given["session_id"]))
+    ended = await hindsight.end_session(given["session_id"])
+    return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": texts.SUMS_UP}
 
 
 def _to_turn(number: int, given: Arguments) -> Turn:
@@ -68,11 +71,6 @@ def _to_turn(number: int, given: Arguments) -> Turn:
         is_error=given["is_error"],
         at=read_moment(f"turns[{number}].at", given["at"]) if given["at"] else None,
     )
-
-
-def _from_ended(ended: Ended) -> dict[str, Any]:
-    hint = texts.LOOKS_BACK if ended.looks_back else texts.NOTHING_TO_LOOK_BACK_ON
-    return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": hint}
 
 
 SESSION_TOOLS = (

@@ -65,6 +65,7 @@ LOOKS_BACK = (
     "The task is looked back on in the background; search_memory finds what it taught. "
     "正在后台回顾，稍后可用 search_memory 查到。"
 )
+SUMS_UP = "The session is over; it is summed up in the background. 会话已结束，正在后台生成摘要。"
 NOTHING_TO_LOOK_BACK_ON = "There is nothing new to look back on. 没有新的内容可供回顾。"
 
 UPDATE = """\
