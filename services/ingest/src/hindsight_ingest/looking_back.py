@@ -26,7 +26,7 @@ from hindsight_ingest.retrospecting import LISTS, Experience, retrospect, to_can
 
 FIRST_TURNS, LAST_TURNS = 200, 1800  # of a task that are read; of a longer one the middle is left out
 KEY_CHARS = 128
-IMPORTANCE = {"success": 0.6, "partial": 0.6, "failure": 0.7}  # what went wrong is worth more next time
+IMPORTANCE = 0.6  # the same however a task ended: which experience helps is a matter of the situation
 ASIDE_IMPORTANCE, ASIDE_CONFIDENCE = 0.5, 0.6  # of what was found on the way
 
 
@@ -111,7 +111,7 @@ def to_experience(experience: Experience, session: Session, task: Task) -> Candi
         trigger=experience.scenario_summary,
         value=to_candidate_text(experience),
         tags=experience.tags,
-        importance=IMPORTANCE[experience.outcome],
+        importance=IMPORTANCE,
         confidence=min(experience.confidence, CEILINGS["retrospective"]),
         metadata={**told, "task_id": str(task.task_id), "boundary": task.boundary, "told_by": task.judged_by},
     )
