@@ -25,7 +25,7 @@ from hindsight_ingest.pipeline import Call, Pipeline, lock_key
 
 RECALLED = 500  # memories recalled into a session that its turns are compared with
 RECALLED_BEFORE = timedelta(minutes=10)  # a recall may come before the first turn is observed
-MERGED = ("correction", "preference", "state", "entity", "fact")  # of two findings in one statement the first stands
+MERGED = ("correction", "preference", "state", "entity", "judgement")  # of two findings in one statement the first stands
 ECHO = 0.9  # of a statement's terms
 
 

@@ -13,7 +13,7 @@ from hindsight_store.turns import Turn
 
 from hindsight_ingest import speech, standing, tool_states
 from hindsight_ingest.deriving import derive_key, derive_query, name_subject
-from hindsight_ingest.listening_rules import FOR, find_rules, find_sure, has_affect, is_ruled_out
+from hindsight_ingest.listening_rules import FOR, agrees, find_rules, find_sure, has_affect, is_ruled_out
 from hindsight_ingest.naming import RULE_NAMES, Name, find_names, guess_names
 from hindsight_ingest.simplified import simplify
 
@@ -217,6 +217,8 @@ def score(trigger: str, passage: Passage, head: Head, embedding: Row | None) -> 
         return 0.0
     if find_sure(trigger, passage.plain):
         return 1.0
+    if trigger == "correction" and agrees(passage.plain):
+        return 0.0
     return head.weigh(passage.grams, passage.signs, embedding)
 
 

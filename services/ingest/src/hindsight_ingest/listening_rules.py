@@ -392,6 +392,12 @@ RULES = {name: re.compile(pattern) for name, pattern in SIGNS.items()}  # of a t
 CERTAIN = {
     trigger: {name: re.compile(pattern, re.IGNORECASE) for name, pattern in rules.items()} for trigger, rules in SURE.items()
 }
+_AGREES = re.compile(
+    r"(?:it (?:is|does|was)(?=[,.!])|(?:yes|yeah|yep|exactly|that['’]s right|true|agreed|indeed)\b|"
+    r"是啊|是的|是呀|对[的啊呀]|对[，,。]|没错|可不是|嗯[嗯，,。])"
+    r"(?!.*\b(?:but|not|wrong|except|instead)\b|.*(?:但|不过|不是|不对|错|改))",
+    re.IGNORECASE | re.DOTALL,
+)
 _AFFECT = re.compile(
     (
         r"\b(?:love|hate|never|always|can['’]?t (?:stand|bear)|allergic|really|mean it|important)\b|!!|！！|"
@@ -400,6 +406,11 @@ _AFFECT = re.compile(
     ),
     re.IGNORECASE,
 )
+
+
+def agrees(text: str) -> bool:
+    """Whether a text begins by agreeing and contradicts nothing after it: no correction, whatever it adds."""
+    return _AGREES.match(text) is not None
 
 
 def find_rules(text: str) -> dict[str, bool]:
