@@ -51,7 +51,7 @@ async def test_a_key_comes_in_either_header_and_not_once_it_is_revoked(edge, mon
     key, secret = await edge.services.operator.create_key(edge.new_key())
     for headers in ({"Authorization": f"Bearer {secret}"}, {"authorization": f"bearer {secret}"}, {"X-API-Key": secret}):
         answer = await post(edge.url, headers)
-        assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 4)
+        assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 6)
     await edge.services.operator.revoke_key(key.id, tenant="acme")
     assert (await post(edge.url, {"X-API-Key": secret})).status_code == 401
 
