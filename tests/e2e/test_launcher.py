@@ -69,7 +69,7 @@ def folder(server_folder: Path) -> Path:
 
 
 def settings_of(folder: Path, **more: str) -> dict[str, str]:
-    ports = {f"HINDSIGHT_{name.upper()}_PORT": str(free_port()) for name in PROGRAMS}
+    ports = {f"HINDSIGHT_{name.upper()}_PORT": str(free_port()) for name in (*PROGRAMS, "worker")}
     own = {name: value for name, value in os.environ.items() if "DATABASE_URL" not in name and "REDIS_URL" not in name}
     return {**own, **ports, "HINDSIGHT_HOME": str(folder / "home"), **more}
 
