@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hindsight_ingest import versions
 from hindsight_ingest.candidate import CEILINGS, Candidate
+from hindsight_ingest.guard import Verdict
 from hindsight_ingest.superseding import MOMENT, Settlement, end, holds_at, settle
 from hindsight_ingest.versions import NEIGHBOURS, Versions, new_memory
 from hindsight_store.records import Embedded
@@ -74,7 +75,7 @@ def test_in_a_batch_of_one_key_a_candidate_is_compared_with_the_nearest_only(mon
     for n in range(256):
         angle = np.float32(n / 256)
         vector = Embedded(np.array([np.cos(angle), np.sin(angle)], np.float32), None)
-        written.put(replace(candidate(days=n), value=f"crate {n}"), vector, (), status="active")
+        written.put(replace(candidate(days=n), value=f"crate {n}"), vector, (), verdict=Verdict())
     assert len(compared) <= 256 * NEIGHBOURS
     assert compared[-NEIGHBOURS:] == [f"crate {n}" for n in range(254, 254 - NEIGHBOURS, -1)]
 

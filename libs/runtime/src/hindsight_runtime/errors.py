@@ -113,6 +113,16 @@ class ModelMismatch(HindsightError):
     code, reason = "FAILED_PRECONDITION", "MODEL_MISMATCH"
 
 
+class HeldBack(HindsightError):
+    """What was to be stored is not let in without a person's word; the reason says why."""
+
+    code = "FAILED_PRECONDITION"
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class NotConfigured(HindsightError):
     """What was asked for needs something that the operator has not set up."""
 

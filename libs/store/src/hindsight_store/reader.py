@@ -25,6 +25,7 @@ from hindsight_store.records import (
     Vector,
     WordStatistics,
 )
+from hindsight_store.reviews import ReviewReader
 from hindsight_store.words import to_tsquery
 
 COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
@@ -266,6 +267,11 @@ class Reader:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    @property
+    def reviews(self) -> ReviewReader:
+        """The review queue of the same tenant, in the same transaction."""
+        return ReviewReader(self._connection)
 
     async def find_bank(self, tenant_id: int, agent_id: str) -> int | None:
         """The bank of an agent, or None."""

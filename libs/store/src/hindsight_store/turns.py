@@ -18,19 +18,19 @@ TurnId = tuple[str, int]  # session and number
 MAX_MATCHES = 20_000  # turns with any of a query's terms that one recall looks at
 
 COLUMNS = """t.session_id, t.turn, t.scope, t.role, t.content, t.tool, t.arguments, t.result, t.is_error, t.masked, t.principal,
-    t.at, t.known_from"""
+    t.at, t.known_from, t.is_withheld"""
 
 # $1 bank, $2 scopes, $3 since, $4 until, $5 known at
 SELECTED = """t.bank_id = $1 AND ($2::text[] IS NULL OR t.scope = ANY ($2))
     AND ($3::timestamptz IS NULL OR t.at >= $3) AND ($4::timestamptz IS NULL OR t.at < $4)
-    AND ($5::timestamptz IS NULL OR t.known_from <= $5)"""
+    AND ($5::timestamptz IS NULL OR t.known_from <= $5) AND NOT t.is_withheld"""
 
 BETWEEN = f"""SELECT {COLUMNS} FROM turns AS t
     WHERE t.bank_id = $1 AND t.session_id = $2 AND t.turn >= $3 AND t.turn < $4 ORDER BY t.turn"""
 
 INSERT_TURN = """INSERT INTO turns (bank_id, tenant_id, session_id, turn, scope, role, content, tool, arguments, result, is_error,
-        masked, principal, at, known_from, words, word_count)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::text::tsvector, $17)"""
+        masked, principal, at, known_from, is_withheld, words, word_count)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::tsvector, $18)"""
 
 INSERT_EMBEDDING = """INSERT INTO turn_embeddings (bank_id, generation, channel, session_id, turn, tenant_id, embedding)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING"""
@@ -83,6 +83,7 @@ class Turn:
     principal: str
     at: datetime
     known_from: datetime
+    is_withheld: bool = False  # it reads like an order to the agent: evidence that is not recalled
 
     @property
     def id(self) -> TurnId:
@@ -204,7 +205,7 @@ class TurnWriter(TurnReader):
             await asyncio.sleep(0)  # the words of a long turn take tens of milliseconds; other calls go on in between
             counts = terms(search_text(t))
             identity = (bank_id, self._tenant_id, t.session_id, t.turn, t.scope, t.role, t.content, t.tool)
-            rest = (dict(t.arguments), t.result, t.is_error, t.masked, t.principal, t.at, t.known_from)
+            rest = (dict(t.arguments), t.result, t.is_error, t.masked, t.principal, t.at, t.known_from, t.is_withheld)
             rows.append((*identity, *rest, to_tsvector(counts), round(length(counts))))
         await self._connection.executemany(INSERT_TURN, rows)
 

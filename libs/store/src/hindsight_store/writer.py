@@ -14,6 +14,7 @@ from hindsight_store import jobs, receipts
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
 from hindsight_store.records import Conflict, Embedded, Generation, Memory, Relation, Vector
+from hindsight_store.reviews import ReviewWriter
 from hindsight_store.sessions import SessionWriter
 from hindsight_store.turns import TurnWriter
 from hindsight_store.words import length, terms, to_tsvector
@@ -35,7 +36,7 @@ NEIGHBOURS = f"""SELECT {COLUMNS}, -(e.embedding <#> $5) AS cosine
         ON e.bank_id = m.bank_id AND e.memory_id = m.memory_id AND e.revision = m.revision
         AND e.generation = $4 AND e.channel = 'content'
     WHERE m.bank_id = $1 AND m.scope = $2 AND m.key = $3 AND m.known_to IS NULL
-        AND m.status IN ('active', 'archived', 'superseded') AND (m.valid_to IS NULL OR m.valid_to > $8)
+        AND m.status IN ('active', 'archived', 'superseded', 'pending_review') AND (m.valid_to IS NULL OR m.valid_to > $8)
         AND -(e.embedding <#> $5) >= $6
     ORDER BY cosine DESC, m.memory_id LIMIT $7"""
 
@@ -217,6 +218,11 @@ class Writer(Reader):
     def sessions(self) -> SessionWriter:
         """The sessions and tasks of the same tenant, in the same transaction."""
         return SessionWriter(self._connection, self._tenant_id)
+
+    @property
+    def reviews(self) -> ReviewWriter:
+        """The review queue of the same tenant, in the same transaction."""
+        return ReviewWriter(self._connection, self._tenant_id)
 
     def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
         """Queue a job that follows this change; all of a transaction go out together at its end."""

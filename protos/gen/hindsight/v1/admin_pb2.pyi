@@ -18,6 +18,7 @@ class Right(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RIGHT_WRITE: _ClassVar[Right]
     RIGHT_ADMIN: _ClassVar[Right]
     RIGHT_OPERATOR: _ClassVar[Right]
+    RIGHT_INSTRUCT: _ClassVar[Right]
 
 class JobState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -30,6 +31,7 @@ RIGHT_READ: Right
 RIGHT_WRITE: Right
 RIGHT_ADMIN: Right
 RIGHT_OPERATOR: Right
+RIGHT_INSTRUCT: Right
 JOB_STATE_UNSPECIFIED: JobState
 JOB_STATE_QUEUED: JobState
 JOB_STATE_RUNNING: JobState

@@ -48,6 +48,13 @@ class TurnRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TURN_ROLE_ASSISTANT: _ClassVar[TurnRole]
     TURN_ROLE_TOOL_CALL: _ClassVar[TurnRole]
     TURN_ROLE_TOOL_RESULT: _ClassVar[TurnRole]
+
+class Flag(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FLAG_UNSPECIFIED: _ClassVar[Flag]
+    FLAG_CONTRADICTS_CONTEXT: _ClassVar[Flag]
+    FLAG_ODD_ONE_OUT: _ClassVar[Flag]
+    FLAG_UNDER_REVIEW: _ClassVar[Flag]
 KIND_UNSPECIFIED: Kind
 KIND_PREFERENCE: Kind
 KIND_FACT: Kind
@@ -74,6 +81,10 @@ TURN_ROLE_USER: TurnRole
 TURN_ROLE_ASSISTANT: TurnRole
 TURN_ROLE_TOOL_CALL: TurnRole
 TURN_ROLE_TOOL_RESULT: TurnRole
+FLAG_UNSPECIFIED: Flag
+FLAG_CONTRADICTS_CONTEXT: Flag
+FLAG_ODD_ONE_OUT: Flag
+FLAG_UNDER_REVIEW: Flag
 
 class Source(_message.Message):
     __slots__ = ("kind", "session_id", "turn")

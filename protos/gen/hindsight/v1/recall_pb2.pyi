@@ -58,7 +58,7 @@ HIT_REASON_STANDING: HitReason
 HIT_REASON_HISTORY: HitReason
 
 class RecallRequest(_message.Message):
-    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant", "rerank")
+    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant", "rerank", "context")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -73,6 +73,7 @@ class RecallRequest(_message.Message):
     DEADLINE_MS_FIELD_NUMBER: _ClassVar[int]
     DROP_IRRELEVANT_FIELD_NUMBER: _ClassVar[int]
     RERANK_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     query: str
     mode: Mode
@@ -87,7 +88,8 @@ class RecallRequest(_message.Message):
     deadline_ms: int
     drop_irrelevant: bool
     rerank: bool
-    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ..., rerank: _Optional[bool] = ...) -> None: ...
+    context: str
+    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ..., rerank: _Optional[bool] = ..., context: _Optional[str] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("channel", "rank", "score")
@@ -110,7 +112,7 @@ class Contribution(_message.Message):
     def __init__(self, feature: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class Hit(_message.Message):
-    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn", "reason")
+    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn", "reason", "flags")
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -120,6 +122,7 @@ class Hit(_message.Message):
     CONTRIBUTIONS_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    FLAGS_FIELD_NUMBER: _ClassVar[int]
     memory: _memory_pb2.Memory
     rank: int
     similarity: float
@@ -129,23 +132,34 @@ class Hit(_message.Message):
     contributions: _containers.RepeatedCompositeFieldContainer[Contribution]
     turn: _memory_pb2.Turn
     reason: HitReason
-    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ..., reason: _Optional[_Union[HitReason, str]] = ...) -> None: ...
+    flags: _containers.RepeatedScalarFieldContainer[_memory_pb2.Flag]
+    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ..., reason: _Optional[_Union[HitReason, str]] = ..., flags: _Optional[_Iterable[_Union[_memory_pb2.Flag, str]]] = ...) -> None: ...
+
+class Withheld(_message.Message):
+    __slots__ = ("memory_id", "reason")
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    memory_id: str
+    reason: _memory_pb2.Flag
+    def __init__(self, memory_id: _Optional[str] = ..., reason: _Optional[_Union[_memory_pb2.Flag, str]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id")
+    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id", "withheld")
     HITS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     MISSING_CHANNELS_FIELD_NUMBER: _ClassVar[int]
     IS_PARTIAL_FIELD_NUMBER: _ClassVar[int]
     IS_DEGRADED_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    WITHHELD_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[Hit]
     next_page_token: str
     missing_channels: _containers.RepeatedScalarFieldContainer[Channel]
     is_partial: bool
     is_degraded: bool
     receipt_id: str
-    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ...) -> None: ...
+    withheld: _containers.RepeatedCompositeFieldContainer[Withheld]
+    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ...) -> None: ...
 
 class ShouldRecallRequest(_message.Message):
     __slots__ = ("text",)
@@ -318,3 +332,41 @@ class GetSessionResponse(_message.Message):
     SESSION_FIELD_NUMBER: _ClassVar[int]
     session: _session_pb2.Session
     def __init__(self, session: _Optional[_Union[_session_pb2.Session, _Mapping]] = ...) -> None: ...
+
+class Review(_message.Message):
+    __slots__ = ("memory", "reason", "signs", "score", "copies", "at", "principal")
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SIGNS_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    COPIES_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    memory: _memory_pb2.Memory
+    reason: str
+    signs: _containers.RepeatedScalarFieldContainer[str]
+    score: float
+    copies: int
+    at: _timestamp_pb2.Timestamp
+    principal: str
+    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., reason: _Optional[str] = ..., signs: _Optional[_Iterable[str]] = ..., score: _Optional[float] = ..., copies: _Optional[int] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., principal: _Optional[str] = ...) -> None: ...
+
+class ListReviewsRequest(_message.Message):
+    __slots__ = ("agent_id", "reason", "page_size", "page_token")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    reason: str
+    page_size: int
+    page_token: str
+    def __init__(self, agent_id: _Optional[str] = ..., reason: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListReviewsResponse(_message.Message):
+    __slots__ = ("reviews", "next_page_token")
+    REVIEWS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    reviews: _containers.RepeatedCompositeFieldContainer[Review]
+    next_page_token: str
+    def __init__(self, reviews: _Optional[_Iterable[_Union[Review, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

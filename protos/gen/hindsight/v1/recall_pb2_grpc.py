@@ -75,6 +75,11 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.GetSessionRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.GetSessionResponse.FromString,
                 _registered_method=True)
+        self.ListReviews = channel.unary_unary(
+                '/hindsight.v1.RecallService/ListReviews',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsResponse.FromString,
+                _registered_method=True)
 
 
 class RecallServiceServicer:
@@ -137,6 +142,13 @@ class RecallServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListReviews(self, request, context):
+        """What the guard holds back or has doubts about until a person has looked at it, newest memory first. Needs the admin right.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RecallServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +191,11 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.GetSession,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.GetSessionRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.GetSessionResponse.SerializeToString,
+            ),
+            'ListReviews': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListReviews,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +415,33 @@ class RecallService:
             '/hindsight.v1.RecallService/GetSession',
             hindsight_dot_v1_dot_recall__pb2.GetSessionRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.GetSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListReviews(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/ListReviews',
+            hindsight_dot_v1_dot_recall__pb2.ListReviewsRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.ListReviewsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -40,6 +40,7 @@ class Candidate:
     expires_at: datetime | None
     derived_from: tuple[UUID, ...]
     adjustments: tuple[Adjustment, ...] = field(default=())
+    is_instruction: bool = False  # whoever found it takes it for an order to the agent
     path: str = "memory"  # where the request has it, for errors that show later
 
     @property

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from hindsight_runtime.errors import NotFound, PermissionDenied, RevisionMismatch
+from hindsight_runtime.errors import HeldBack, NotFound, PermissionDenied, RevisionMismatch
 from hindsight_runtime.identity import Principal
 from hindsight_store.reader import reading
 from hindsight_store.records import Embedded, Memory
@@ -19,6 +19,7 @@ from hindsight_ingest.versions import Versions
 
 FADE = 0.1  # what is left of the importance
 TEXT_FIELDS = frozenset({"key", "trigger", "value"})
+READ_BY_GUARD = frozenset({"key", "trigger", "value", "tags", "metadata"})
 REVISED = ("key", "trigger", "value", "tags", "confidence", "metadata", "derived_from")  # of a memory that says more now
 UPDATE_TRIES = 5  # an update embeds before it locks; somebody else may be quicker
 
@@ -65,6 +66,8 @@ class Changes:
             if seen and seen.revision != memory.revision:
                 raise _Outrun
             changed, adjustments = _apply(memory, fields, call.principal)
+            if READ_BY_GUARD & fields.keys():
+                self._check(changed, call.principal, embedded)
             if changed != memory:
                 changed = (await self._write(writer, bank_id, call, (changed, embedded or memory.revision)))[0]
             return [Result("updated", memory_id, changed.revision, adjustments=adjustments)]
@@ -72,7 +75,8 @@ class Changes:
         return (await self._pipeline.change(call, make))[0]
 
     async def revise(self, call: Call, memory_id: UUID, candidate: Candidate) -> Result:
-        """Let a memory say what a candidate says, which knows more of the same; its place and history stay.
+        """Let a memory say what a candidate says, which knows more of the same; its place and history stay. It stays as it is
+        where the guard would hold the candidate back.
 
         Raises:
             NotFound: no such memory, or somebody has deleted it.
@@ -85,6 +89,8 @@ class Changes:
             memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
             if memory.status == "deleted":
                 raise NotFound("no such memory")
+            if self._pipeline.guard.admit(candidate, call.principal, embedded.content).status != "active":
+                return [Result("quarantined", memory_id, memory.revision)]
             said = {name: getattr(candidate, name) for name in REVISED}
             changed = replace(memory, **said, standing=mark(memory.kind, candidate.value))
             if changed != memory:
@@ -104,7 +110,7 @@ class Changes:
         async def make(writer: Writer, bank_id: int) -> list[Result]:
             memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
             earlier = await writer.revision(bank_id, memory_id, revision)
-            if earlier is None or memory.status == "pending_review":
+            if earlier is None or "pending_review" in (memory.status, earlier.status):
                 raise NotFound("the memory has no such revision, or waits for review; list its revisions")
             if not call.principal.may_use(earlier.scope):
                 raise PermissionDenied("the key may not write the scope of that revision")
@@ -141,6 +147,53 @@ class Changes:
 
         places = [(place[1], place[0])] if memory_id is None else []
         return [r.memory_id for r in await self._pipeline.change(call, make, places) if r.memory_id]
+
+    def _check(self, changed: Memory, principal: Principal, embedded: Embedded | None) -> None:
+        """Raise HeldBack where the guard would quarantine what a memory is to say; a memory that is recalled stays so."""
+        verdict = self._pipeline.guard.admit(changed, principal, embedded.content if embedded else None)
+        if verdict.status != "active" and changed.status != "pending_review":
+            raise HeldBack("nothing was changed: write it as a memory of its own, which waits for review", verdict.reason.upper())
+
+    async def clear(self, call: Call, memory_id: UUID, edits: Mapping[str, str]) -> Result:
+        """Free a memory that is recalled of a doubt, with other words where there are edits.
+
+        Raises:
+            NotFound: no such memory waits within what the caller may see.
+        """
+        embedded = None
+        if edits:
+            embedded = await self._pipeline.embed_memory(replace(await self._read(call, memory_id), **edits))
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            at = self._pipeline.clock()
+            if not await writer.reviews.decide(bank_id, memory_id, "approved", call.principal.key_id, at):
+                raise NotFound("no such memory waits for review")
+            changed = replace(memory, **edits)
+            if embedded and changed != memory:
+                changed = (await self._write(writer, bank_id, call, (changed, embedded)))[0]
+            return [Result("updated", memory_id, changed.revision)]
+
+        return (await self._pipeline.change(call, make))[0]
+
+    async def reject(self, call: Call, memory_id: UUID) -> None:
+        """Delete a memory that waits for review.
+
+        Raises:
+            NotFound: no such memory waits within what the caller may see.
+        """
+
+        async def make(writer: Writer, bank_id: int) -> list[Result]:
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            at = self._pipeline.clock()
+            if not await writer.reviews.decide(bank_id, memory_id, "rejected", call.principal.key_id, at):
+                raise NotFound("no such memory waits for review")
+            if memory.status != "deleted":
+                await self._write(writer, bank_id, call, (replace(memory, status="deleted"), memory.revision))
+                await writer.remove_relations(bank_id, [memory_id])
+            return [Result("updated", memory_id)]
+
+        await self._pipeline.change(call, make)
 
     async def _read(self, call: Call, memory_id: UUID) -> Memory:
         async with reading(self._pool, call.principal.tenant_id) as reader:

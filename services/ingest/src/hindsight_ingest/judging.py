@@ -60,14 +60,15 @@ async def judge(llm: Llm, tenant_id: int, turns: Sequence[Turn], first: int) -> 
     opinion = await llm.ask(tenant_id, llm.endpoint.model, to_prompt("judge", language, material), ANSWER)
     if opinion.answer is None:
         return Judgement(opinion.label)
-    facts = [one for one in opinion.answer if one.type == "fact"]
     ground = Ground.of(material.shown)
-    sure = [one for one in facts if one.confidence >= LEAST_CONFIDENCE and ground.holds(one.value) and not _has_secret(one)]
+    sure = [
+        one for one in opinion.answer if one.confidence >= LEAST_CONFIDENCE and ground.holds(one.value) and not _has_secret(one)
+    ]
     found = [(turn, to_finding(one, turn)) for one in sure if (turn := find_origin(one.value, shown)).turn >= first]
     log.info(
         "round judged",
         stated=len(opinion.answer),
-        instructions=len(opinion.answer) - len(facts),  # not facts; they stay out until somebody can review them
+        instructions=sum(one.type == "instruction" for one in opinion.answer),  # they wait for review
         found=len(found),
     )
     return Judgement(opinion.label, tuple(found))
@@ -93,6 +94,7 @@ def to_finding(one: Statement, turn: Turn) -> Finding:
         importance=IMPORTANCE,
         confidence=one.confidence,
         timing="round",
+        is_instruction=one.type == "instruction",
     )
 
 

@@ -169,6 +169,7 @@ def to_candidate(turn: Turn, one: Finding, author: Principal, scope: str) -> Can
         expires_at=None,
         derived_from=(),
         adjustments=lowered,
+        is_instruction=one.is_instruction,
     )
 
 

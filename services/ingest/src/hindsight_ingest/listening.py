@@ -67,6 +67,7 @@ class Finding:
     confidence: float
     timing: Timing  # when it is kept: at once, when the round closes; or not: task state, for the desk
     name: str = ""  # of an entity
+    is_instruction: bool = False  # to the agent; it waits for a person's word
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import asyncpg
 import grpc
 import redis.asyncio as redis
-from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc, session_pb2_grpc
+from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc, review_pb2_grpc, session_pb2_grpc
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal, RecallOrOthers
@@ -19,11 +19,13 @@ from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.observing import Observer
-from hindsight_ingest.pipeline import AdmitAll, Pipeline
+from hindsight_ingest.pipeline import Pipeline
 from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.relating import Relating
+from hindsight_ingest.reviewing import Reviewing, ReviewServicer
 from hindsight_ingest.rounds import Rounds
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.sessions import SessionServicer
@@ -44,19 +46,23 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
             f"the stored embeddings are of {generation.model_id} {generation.model_revision}, the embed service answers with "
             f"{model.id} {model.revision}; start it with the former"
         )
-    pipeline = Pipeline(pool, embedder, model, generation, guard=AdmitAll(), clock=_now, kin=settings.kin)
+    guard = TextGuard()
+    pipeline = Pipeline(pool, embedder, model, generation, guard=guard, clock=_now, kin=settings.kin)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
     if settings.redis_url:
         cache = redis.from_url(settings.redis_url, socket_timeout=2, socket_connect_timeout=2)
         stack.push_async_callback(cache.aclose)
         probes["redis"] = lambda: _ping_redis(cache)
 
-    observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), clock=_now)
+    observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), guard, clock=_now)
+
+    changes = Changes(pool, pipeline)
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pipeline, Changes(pool, pipeline), Relating(pipeline), observer), server
+            IngestServicer(pipeline, changes, Relating(pipeline), observer), server
         )
+        review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
@@ -64,6 +70,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
     names = (
         "hindsight.v1.IngestService",
         "hindsight.v1.SessionService",
+        "hindsight.v1.ReviewService",
         "hindsight.v1.AdminService",
         "hindsight.v1.RecordService",
     )

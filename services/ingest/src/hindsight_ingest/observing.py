@@ -15,6 +15,7 @@ from hindsight_store.sessions import Session
 from hindsight_store.turns import Turn, search_text
 from hindsight_store.writer import PastRequest, Writer, writing
 
+from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listening import Finding, listen
 from hindsight_ingest.masking import mask, mask_turn
 from hindsight_ingest.pipeline import Call, check_repeat, lock_key
@@ -48,8 +49,9 @@ class Ended:
 class Observer:
     """Keeps turns and tells where tasks and sessions end. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, rounds: Rounds, *, clock: Callable[[], datetime]) -> None:
+    def __init__(self, pool: asyncpg.Pool, rounds: Rounds, guard: TextGuard, *, clock: Callable[[], datetime]) -> None:
         self._pool = pool
+        self._guard = guard
         self._rounds = rounds
         self._banks = KnownBanks()
         self.clock = clock
@@ -62,7 +64,7 @@ class Observer:
             AlreadyExists: another turn has one of the numbers.
             InvalidField: the session concerns another scope, or a number would leave a gap.
         """
-        turns = await asyncio.to_thread(lambda: [mask_turn(turn) for turn in turns])
+        turns = await asyncio.to_thread(lambda: [self._read(turn) for turn in turns])
         async with writing(self._pool, call.principal.tenant_id) as writer:
             known = self._banks.get(call.principal.tenant_id, call.agent_id)
             bank_id = known if known is not None else await writer.ensure_bank(call.agent_id)
@@ -172,6 +174,11 @@ class Observer:
         findings = await self._listen(writer, bank_id, fresh, last)
         await writer.sessions.update(bank_id, await self._rounds.hear(writer, bank_id, session, fresh))
         return Observed(first, len(fresh), tuple(findings))
+
+    def _read(self, turn: Turn) -> Turn:
+        """A turn as it is kept: without secrets, and marked where it reads like an order to the agent."""
+        masked = mask_turn(turn)
+        return replace(masked, is_withheld=self._guard.judge((masked.content, masked.result)) is not None)
 
     async def _listen(self, writer: Writer, bank_id: int, fresh: Sequence[Turn], last: Turn | None) -> list[Finding]:
         """What of fresh turns is worth keeping; what does not wait for the round is kept at once."""

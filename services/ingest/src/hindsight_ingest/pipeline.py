@@ -1,4 +1,4 @@
-"""The one way in: validate → guard → embed → duplicates and conflicts → commit. Every path that writes goes through here."""
+"""The one way in: validate → embed → guard → duplicates and conflicts → commit. Every path that writes goes through here."""
 
 import asyncio
 import hashlib
@@ -10,16 +10,17 @@ from uuid import UUID
 
 import asyncpg
 from hindsight_runtime.embedder import Embedder, Model
-from hindsight_runtime.errors import BatchRejected, DependencyUnavailable, FieldViolation, InvalidField, RequestIdReused
+from hindsight_runtime.errors import BatchRejected, DependencyUnavailable, FieldViolation, InvalidField, NotFound, RequestIdReused
 from hindsight_runtime.identity import Principal
 from hindsight_store.banks import KnownBanks
-from hindsight_store.records import Embedded, Generation, Memory
+from hindsight_store.records import Embedded, Generation, Memory, Vector
 from hindsight_store.writer import PastRequest, Writer, writing
 
 from hindsight_ingest.candidate import Adjustment, Candidate, content_text
+from hindsight_ingest.guard import ADMITTED, Verdict
 from hindsight_ingest.kin import find_kin
 from hindsight_ingest.superseding import place_of
-from hindsight_ingest.versions import NEIGHBOURS, Versions, find_rule, is_twin
+from hindsight_ingest.versions import NEIGHBOURS, Versions, find_rule, is_twin, is_waiting_twin
 
 # Where on the model's scale from unrelated to near-duplicate statements of one key begin to be compared; decision 0010.
 RELATED = 0.6
@@ -79,31 +80,15 @@ class Call:
     content_hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the guard decided of a candidate."""
-
-    status: str = "active"  # or pending_review
-    reason: str = ""
-
-
 Make = Callable[[Writer, int], Awaitable[list[Result]]]
 
 
 class Guard(Protocol):
     """Decides whether a candidate may become a memory."""
 
-    def admit(self, candidate: Candidate, principal: Principal) -> Verdict:
-        """Admit or quarantine; never raises."""
+    def admit(self, candidate: Candidate | Memory, principal: Principal, embedding: Vector | None = None) -> Verdict:
+        """Admit or quarantine; never raises. With the embedding of the content it sees more."""
         ...
-
-
-class AdmitAll:
-    """The guard's place before there is a guard: admits everything."""
-
-    def admit(self, candidate: Candidate, principal: Principal) -> Verdict:
-        """Active."""
-        return Verdict()
 
 
 def lock_key(*parts: object) -> int:
@@ -141,14 +126,21 @@ class Pipeline:
         self._model = model
         self._least_cosine = model.cosine_floor + RELATED * (model.duplicate_cosine - model.cosine_floor)
         self.generation = generation.generation
-        self._guard = guard
+        self.guard = guard
         self.clock = clock
         self._banks = KnownBanks()
 
     async def write(
-        self, call: Call, checked: Sequence[Candidate | InvalidField], *, all_or_nothing: bool = False
+        self,
+        call: Call,
+        checked: Sequence[Candidate | InvalidField],
+        *,
+        all_or_nothing: bool = False,
+        approved: UUID | None = None,
     ) -> list[Result]:
         """Write candidates in one transaction; in order, what became of each. What failed its check is rejected.
+
+        `approved` is the memory in quarantine that a person lets in as the only candidate: the guard has had its say.
 
         Raises:
             BatchRejected: all_or_nothing, and one of them failed its check.
@@ -167,22 +159,28 @@ class Pipeline:
             return past
         vectors = iter(embedded)
         entries = [(c, next(vectors)) if isinstance(c, Candidate) else c for c in checked]
+        verdicts = [ADMITTED if approved or isinstance(e, InvalidField) else self._judge(call, *e) for e in entries]
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
             near = [() if isinstance(e, InvalidField) else await self._look_around(writer, bank_id, *e) for e in entries]
             origins = {i for e in entries if not isinstance(e, InvalidField) for i in e[0].derived_from}
-            wanted = list(origins.union(*near))
+            wanted = list(origins.union(*near, [approved] if approved else []))
             await writer.lock([lock_key(bank_id, i) for i in wanted])
             current = await writer.current(bank_id, wanted)
             known = _check_derived(call.principal, entries, current)
             if all_or_nothing:
                 _require_all(known)
+            if approved and (approved not in current or current[approved].status != "pending_review"):
+                raise NotFound("no such memory waits for review")
             versions = Versions(current, call.principal.key_id, self.clock(), least_cosine=self._least_cosine)
             results: list[Result] = []
-            for entry, ids in zip(known, near, strict=True):
-                results.append(self._put(versions, call, entry, ids))
+            for entry, ids, verdict in zip(known, near, verdicts, strict=True):
+                results.append(_put(versions, entry, ids, verdict, approved))
                 await asyncio.sleep(0)  # comparing takes milliseconds each; other calls go on in between
             await versions.write(writer, bank_id, self.generation)
+            await writer.reviews.ask(bank_id, versions.reviews)
+            if approved and results[0].outcome != "conflict":
+                await writer.reviews.decide(bank_id, approved, "approved", call.principal.key_id, self.clock())
             if self._kin:
                 related = await find_kin(writer, bank_id, versions.fresh, self._kin, self.clock())
                 await writer.relate(bank_id, related, call.principal.key_id, self.clock())
@@ -242,21 +240,8 @@ class Pipeline:
         check_repeat(past, call)
         return [Result.from_json(kept) for kept in past.outcome["results"]]
 
-    def _put(self, versions: Versions, call: Call, entry: Entry, near: Sequence[UUID]) -> Result:
-        if isinstance(entry, InvalidField):
-            return _rejection(entry)
-        candidate, vectors = entry
-        verdict = self._guard.admit(candidate, call.principal)
-        written = versions.put(candidate, vectors, near, status=verdict.status)
-        return Result(
-            written.outcome,
-            written.memory.memory_id,
-            written.memory.revision,
-            detail=written.detail,
-            adjustments=candidate.adjustments,
-            superseded=written.superseded,
-            superseded_by=written.superseded_by,
-        )
+    def _judge(self, call: Call, candidate: Candidate, vectors: Embedded) -> Verdict:
+        return self.guard.admit(candidate, call.principal, vectors.content)
 
     async def _look_around(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> list[UUID]:
         """Stored memories of the same scope and key that say the same or the contrary, nearest first."""
@@ -270,7 +255,25 @@ class Pipeline:
         )
         least = self._model.duplicate_cosine
         twin = next((m.memory_id for m, cosine in near if cosine >= least and is_twin(candidate, m)), None)
-        return [twin] if twin else [m.memory_id for m, _ in near if find_rule(candidate, m)]
+        waiting = [m.memory_id for m, cosine in near if cosine >= least and is_waiting_twin(candidate, m)]
+        return [*([twin] if twin else [m.memory_id for m, _ in near if find_rule(candidate, m)]), *waiting[:1]]
+
+
+def _put(versions: Versions, entry: Entry, near: Sequence[UUID], verdict: Verdict, approved: UUID | None) -> Result:
+    if isinstance(entry, InvalidField):
+        return _rejection(entry)
+    candidate, vectors = entry
+    written = versions.put(candidate, vectors, near, verdict=verdict, approved=approved)
+    return Result(
+        written.outcome,
+        written.memory.memory_id,
+        written.memory.revision,
+        reason=verdict.reason.upper() if written.outcome == "quarantined" else "",
+        detail=written.detail,
+        adjustments=candidate.adjustments,
+        superseded=written.superseded,
+        superseded_by=written.superseded_by,
+    )
 
 
 def _check_derived(principal: Principal, entries: Sequence[Entry], found: Mapping[UUID, Memory]) -> list[Entry]:

@@ -10,9 +10,10 @@ from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
-from hindsight_ingest.pipeline import Pipeline, Result
+from hindsight_ingest.pipeline import Pipeline
 from hindsight_ingest.relating import Relating
-from hindsight_ingest.sessions import to_message
+from hindsight_ingest.results import to_message
+from hindsight_ingest.sessions import to_message as to_candidate
 from hindsight_ingest.superseding import MOMENT
 
 
@@ -35,7 +36,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
             results = await self._pipeline.write(call, [candidate], all_or_nothing=True)
         except BatchRejected as error:
             raise InvalidField(error.violations[0].field, error.violations[0].remedy) from None
-        return ingest_pb2.WriteResponse(result=_to_message(results[0]))
+        return ingest_pb2.WriteResponse(result=to_message(results[0]))
 
     async def WriteBatch(self, request: ingest_pb2.WriteBatchRequest, context: Any) -> ingest_pb2.WriteBatchResponse:
         """Write several memories."""
@@ -54,7 +55,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
                 error.reason = denied.reason
                 checked.append(error)
         results = await self._pipeline.write(call, checked, all_or_nothing=request.all_or_nothing)
-        return ingest_pb2.WriteBatchResponse(results=map(_to_message, results))
+        return ingest_pb2.WriteBatchResponse(results=map(to_message, results))
 
     async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
         """Change fields of a memory."""
@@ -63,7 +64,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         fields = validation.read_changes(request)
         revision = _revision(request) if request.HasField("revision") else None
         result = await self._changes.update(call, memory_id, fields, revision)
-        return ingest_pb2.UpdateResponse(result=_to_message(result))
+        return ingest_pb2.UpdateResponse(result=to_message(result))
 
     async def Forget(self, request: ingest_pb2.ForgetRequest, context: Any) -> ingest_pb2.ForgetResponse:
         """Fade or delete memories."""
@@ -84,7 +85,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         call = to_call(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         result = await self._changes.restore(call, memory_id, _revision(request))
-        return ingest_pb2.RestoreResponse(result=_to_message(result))
+        return ingest_pb2.RestoreResponse(result=to_message(result))
 
     async def Relate(self, request: ingest_pb2.RelateRequest, context: Any) -> ingest_pb2.RelateResponse:
         """State a relation."""
@@ -111,7 +112,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         now = self._observer.clock()
         turns = [validation.read_turn(i, turn, session_id, call.principal, now) for i, turn in enumerate(request.turns)]
         observed = await self._observer.observe(call, session_id, scope, turns, first_turn)
-        candidates = map(to_message, observed.findings)
+        candidates = map(to_candidate, observed.findings)
         return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added, candidates=candidates)
 
 
@@ -119,17 +120,3 @@ def _revision(request: Any) -> int:
     if request.revision < 1:
         raise InvalidField("revision", "give a revision of the memory, counted from 1")
     return request.revision
-
-
-def _to_message(result: Result) -> ingest_pb2.WriteResult:
-    return ingest_pb2.WriteResult(
-        outcome=f"OUTCOME_{result.outcome.upper()}",
-        memory_id=str(result.memory_id) if result.memory_id else "",
-        revision=result.revision,
-        reason=f"ERROR_REASON_{result.reason}" if result.reason else None,
-        field=result.field,
-        detail=result.detail,
-        adjustments=[ingest_pb2.Adjustment(field=a.field, asked=a.asked, stored=a.stored) for a in result.adjustments],
-        superseded_ids=map(str, result.superseded),
-        superseded_by_id=str(result.superseded_by) if result.superseded_by else "",
-    )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from hindsight.v1 import ingest_pb2, memory_pb2
+from hindsight.v1 import ingest_pb2, memory_pb2, review_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, PermissionDenied
 from hindsight_runtime.identity import Principal
@@ -155,6 +155,20 @@ def read_changes(request: ingest_pb2.UpdateRequest) -> dict[str, Any]:
     if not changes:
         raise InvalidField("memory_id", "nothing to change: give at least one field beside it")
     return changes
+
+
+def read_edits(request: review_pb2.ApproveRequest) -> dict[str, str]:
+    """The words that a reviewer changes, by their names in the record.
+
+    Raises:
+        InvalidField: a field is not accepted.
+    """
+    readers = {"key": ("key", check_key), "query": ("trigger", check_trigger), "value": ("value", check_value)}
+    return {
+        record: read(field, getattr(request, field))
+        for field, (record, read) in readers.items()
+        if request.HasField(field)  # pyright: ignore[reportArgumentType]
+    }
 
 
 def read_turn(index: int, turn: memory_pb2.Turn, session_id: str, principal: Principal, now: datetime) -> Turn:

@@ -9,11 +9,13 @@ from uuid import UUID
 
 from hindsight_store.ids import uuid7
 from hindsight_store.records import Conflict, Embedded, Memory, Relation
+from hindsight_store.reviews import Review
 from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.conflicts import Statement, contradicts
 from hindsight_ingest.duplicates import sense
+from hindsight_ingest.guard import Verdict
 from hindsight_ingest.standing import mark
 from hindsight_ingest.superseding import Settlement, end, holds_at, place_of, settle
 
@@ -116,26 +118,40 @@ class Versions:
         self._ended: list[tuple[UUID, int]] = []
         self._relations: list[Relation] = []
         self._conflicts: list[Conflict] = []
+        self.reviews: list[Review] = []
 
-    def put(self, candidate: Candidate, embedded: Embedded, near: Sequence[UUID], *, status: str) -> Written:
-        """Add a candidate, bring its twin up to date, or end what it contradicts; or keep that, and a record of the conflict.
+    def put(
+        self, candidate: Candidate, embedded: Embedded, near: Sequence[UUID], *, verdict: Verdict, approved: UUID | None = None
+    ) -> Written:
+        """Hold a candidate back where the guard says so. Else add it, bring its twin up to date, or end what it contradicts; or
+        keep that, and a record of the conflict.
 
         `near` are stored memories, nearest first, among which its twin and what it contradicts were before the lock; what
-        was changed meanwhile is looked at again.
+        was changed meanwhile is looked at again. `approved` is the memory in quarantine that the candidate was until now.
         """
         added = self._added_at(place_of(candidate))
         stored = [self._current[i] for i in near if i in self._current and i not in self._added]
+        if verdict.status != "active":
+            return self._quarantine(candidate, embedded, verdict, [*added, *stored])
+        waiting = self._current.get(approved) if approved else None
         twin = _find_twin(candidate, [*added, *stored])
         if twin is not None:
+            if waiting:
+                self.replace(replace(waiting, status="deleted"), waiting.revision)
             return self._update(twin, candidate, embedded)
-        if status != "active":
-            return Written("created", self._add(candidate, embedded, status))
         close = self._closest(added, candidate, embedded)
         rules = {m.memory_id: rule for m in (*close, *stored) if (rule := find_rule(candidate, m))}
         settled = settle(candidate, [m for m in (*close, *stored) if m.memory_id in rules])
         if settled.kept is not None:
             return self._refuse(candidate, settled.kept, rules[settled.kept.memory_id], settled.reason)
-        return self._supersede(candidate, embedded, settled)
+        return self._supersede(candidate, embedded, settled, waiting)
+
+    def _quarantine(self, candidate: Candidate, embedded: Embedded, verdict: Verdict, near: Sequence[Memory]) -> Written:
+        """Hold a candidate back; the same once more is one memory in quarantine, however often it is written."""
+        waiting = next((m for m in near if is_waiting_twin(candidate, m)), None)
+        memory = waiting or self._add(candidate, embedded, verdict.status)
+        self.reviews.append(Review(memory.memory_id, verdict.reason, verdict.signs, verdict.score, self._now))
+        return Written("quarantined", memory, detail="waits for review and is not recalled until a person approves it")
 
     def _update(self, twin: Memory, candidate: Candidate, embedded: Embedded) -> Written:
         merged = merge(twin, candidate)
@@ -146,11 +162,11 @@ class Versions:
         self._conflicts.append(new_conflict(candidate, kept, rule, principal=self._principal, now=self._now))
         return Written("conflict", kept, detail=f"contradicts a memory ({rule}); {reason}")
 
-    def _supersede(self, candidate: Candidate, embedded: Embedded, settled: Settlement) -> Written:
+    def _supersede(self, candidate: Candidate, embedded: Embedded, settled: Settlement, waiting: Memory | None = None) -> Written:
         for memory in settled.ended:
             added = self._added.get(memory.memory_id)
             self.replace(end(memory, candidate.valid_from, self._now), added[1] if added else memory.revision)
-        fresh = self._add(candidate, embedded, "active", settled.followed_by)
+        fresh = self._add(candidate, embedded, "active", settled.followed_by, waiting)
         superseded = tuple(sorted(m.memory_id for m in settled.ended))
         self._relate(fresh.memory_id, "supersedes", superseded)
         follower = settled.followed_by.memory_id if settled.followed_by else None
@@ -158,10 +174,20 @@ class Versions:
             self._relate(follower, "supersedes", [fresh.memory_id])
         return Written("superseded" if superseded else "created", fresh, superseded, follower)
 
-    def _add(self, candidate: Candidate, embedded: Embedded, status: str, followed_by: Memory | None = None) -> Memory:
+    def _add(
+        self,
+        candidate: Candidate,
+        embedded: Embedded,
+        status: str,
+        followed_by: Memory | None = None,
+        waiting: Memory | None = None,
+    ) -> Memory:
         fresh = new_memory(candidate, principal=self._principal, status=status, now=self._now)
         if followed_by:
             fresh = end(fresh, followed_by.valid_from, self._now)
+        if waiting:
+            kept = {name: getattr(waiting, name) for name in ("memory_id", "revision", "created_at", "trust")}
+            return self.replace(replace(fresh, **kept), embedded)
         self._added[fresh.memory_id] = (fresh, embedded)
         self._by_place.setdefault(place_of(fresh), []).append(fresh.memory_id)
         self._relate(fresh.memory_id, "derived_from", candidate.derived_from)
@@ -235,6 +261,12 @@ def is_twin(candidate: Candidate, memory: Memory) -> bool:
     if memory.status == "superseded":
         return holds_at(memory, candidate.valid_from)
     return memory.status in ("active", "archived") and memory.valid_to is None
+
+
+def is_waiting_twin(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a memory in quarantine says what a candidate says."""
+    is_there = memory.status == "pending_review" and place_of(memory) == place_of(candidate)
+    return is_there and sense(memory.value) == sense(candidate.value)
 
 
 def _find_twin(candidate: Candidate, memories: Sequence[Memory]) -> Memory | None:

@@ -24,12 +24,13 @@ from hindsight_store.writer import writing
 
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.closing import Closer
+from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.keeping import Keeper
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.llm import Llm, open_llm
 from hindsight_ingest.looking_back import LookBack
 from hindsight_ingest.observing import EMBED_TURNS, TURN_CHARS
-from hindsight_ingest.pipeline import AdmitAll, Pipeline
+from hindsight_ingest.pipeline import Pipeline
 from hindsight_ingest.rounds import KEEP, LOOK_BACK, SETTLE, SUM_UP, Rounds
 from hindsight_ingest.settings import ListeningSettings, WorkerSettings
 
@@ -169,7 +170,7 @@ def assemble(
 ) -> dict[str, Work]:
     """What the worker can do, by kind of job."""
     rounds = Rounds(settings.rules, settings.silence, clock=_now)
-    pipeline = Pipeline(pool, embedder, model, generation, guard=AdmitAll(), clock=_now, kin=settings.kin)
+    pipeline = Pipeline(pool, embedder, model, generation, guard=TextGuard(), clock=_now, kin=settings.kin)
     changes = Changes(pool, pipeline)
     closer = Closer(pool, pipeline, changes, rounds, clock=_now)
     return {

@@ -32,6 +32,7 @@ MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
 PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 HIDDEN = {"deleted", "pending_review"}  # what is forgotten or held back is for people who look after the bank
 SESSION_ID_CHARS = 128
+REASON_CHARS = 64
 MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
@@ -209,6 +210,26 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
                 raise NotFound("no such session of this agent; it begins with the first observed turn")
             tasks = await reader.list_tasks(bank_id, session_id, limit=MAX_TASKS)
         return recall_pb2.GetSessionResponse(session=wire.to_session(session, tasks))
+
+    async def ListReviews(self, request: recall_pb2.ListReviewsRequest, context: Any) -> recall_pb2.ListReviewsResponse:
+        """What waits for a person's word, newest memory first."""
+        principal, agent_id = reader_of(request)
+        principal.require("admin")
+        reason = checks.check_text("reason", request.reason, max_chars=REASON_CHARS)
+        size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
+        before = _token(request)
+        bank_id = await self._banks.find(principal, agent_id)
+        if bank_id is None:
+            return recall_pb2.ListReviewsResponse()
+        async with reading(self._pool, principal.tenant_id) as reader:
+            page = await reader.reviews.pending(bank_id, reason=reason, before=before, limit=size + 1)
+            memories = {one.memory_id: await reader.get(bank_id, one.memory_id) for one in page[:size]}
+        found = [(one, kept) for one in page[:size] if (kept := memories[one.memory_id])]
+        seen = [wire.to_review(agent_id, one, kept) for one, kept in found if principal.may_use(kept.memory.scope)]
+        reviews = fit(seen)
+        last = page[size - 1].memory_id if len(page) > size else ""
+        token = reviews[-1].memory.id if len(reviews) < len(seen) else str(last)
+        return recall_pb2.ListReviewsResponse(reviews=reviews, next_page_token=token)
 
 
 def _scopes_of(principal: Principal) -> tuple[str, ...] | None:

@@ -14,6 +14,7 @@ from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
 from hindsight_store.records import Conflict, Kept, Memory, RelationSeen, Selection, Use
+from hindsight_store.reviews import Review
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
 
@@ -89,6 +90,19 @@ def to_relation(seen: RelationSeen) -> recall_pb2.Relation:
     r = seen.relation
     return recall_pb2.Relation(
         from_id=str(r.from_id), to_id=str(r.to_id), type=r.type, weight=r.weight, created_at=to_stamp(seen.created_at)
+    )
+
+
+def to_review(agent_id: str, review: Review, kept: Kept) -> recall_pb2.Review:
+    """A review with its memory as a message."""
+    return recall_pb2.Review(
+        memory=to_kept(agent_id, kept),
+        reason=review.reason,
+        signs=review.signs,
+        score=review.score,
+        copies=review.copies,
+        at=to_stamp(review.at),
+        principal=kept.memory.principal,
     )
 
 
