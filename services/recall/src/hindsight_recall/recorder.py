@@ -79,6 +79,7 @@ def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
         query=receipt.query.text,
         memory_ids=receipt.memory_ids,
         document=to_document(receipt),
+        contradicted_ids=receipt.contradicted,
     )
 
 

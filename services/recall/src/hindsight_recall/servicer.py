@@ -80,6 +80,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             zone=zone,
             deadline_ms=deadline_ms,
             rerank=request.rerank,
+            context=checks.check_text("context", request.context, max_chars=QUERY_CHARS),
         )
         if mode == "tag":
             return await self._browse(query, agent_id, before)
@@ -90,6 +91,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             is_partial="deadline" in answer.missing.values(),
             is_degraded="unavailable" in answer.missing.values(),
             receipt_id=self._record(principal, query, answer),
+            withheld=wire.to_withheld(answer.withheld),
         )
 
     async def _browse(self, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from hindsight_language.simplified import simplify
-from hindsight_runtime.heads import HAN
+from hindsight_language.statements import HAN
 
 MAX_CHARS = 4_000  # a longer text is read at its ends
 LEAST_WORDS, DECODED_CHARS = 3, 12  # what decodes to less says nothing
