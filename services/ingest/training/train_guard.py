@@ -192,7 +192,8 @@ def main() -> None:
     grams, pairs = count_grams([one.plain for one in lines]), pair_signs([one.signs for one in lines])
     bare = [(grams, GRAMS_VARIANCE), (pairs, PAIRS_VARIANCE)]
     sorts = {"bare": bare, "full": [*bare, (embed(lines), EMBEDDING_VARIANCE)]}
-    stored: dict[str, Any] = {"training_sha256": np.array(hash_training())}
+    model_id = OnnxModel(provide_model(MODELS)).identity.id
+    stored: dict[str, Any] = {"training_sha256": np.array(hash_training()), "model_id": np.array(model_id)}
     dev = np.flatnonzero([one.is_dev for one in lines])
     for sort, blocks in sorts.items():
         covariance = kernel(blocks)

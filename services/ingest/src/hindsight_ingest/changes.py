@@ -6,13 +6,14 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from hindsight_runtime.errors import HeldBack, NotFound, PermissionDenied, RevisionMismatch
+from hindsight_runtime.errors import DisguisedText, InstructionNotAllowed, NotFound, PermissionDenied, RevisionMismatch
 from hindsight_runtime.identity import Principal
 from hindsight_store.reader import reading
 from hindsight_store.records import Embedded, Memory
 from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import CEILINGS, Candidate, lower_to_ceiling
+from hindsight_ingest.guard import DISGUISED
 from hindsight_ingest.pipeline import Call, Pipeline, Result, lock_key
 from hindsight_ingest.standing import mark
 from hindsight_ingest.versions import Versions
@@ -41,6 +42,7 @@ class Changes:
         Raises:
             NotFound: no such memory within what the caller may see.
             RevisionMismatch: a revision was given and is not the current one.
+            InstructionNotAllowed, DisguisedText: as the guard says of what it would say.
         """
         for _ in range(UPDATE_TRIES):
             try:
@@ -149,10 +151,11 @@ class Changes:
         return [r.memory_id for r in await self._pipeline.change(call, make, places) if r.memory_id]
 
     def _check(self, changed: Memory, principal: Principal, embedded: Embedded | None) -> None:
-        """Raise HeldBack where the guard would quarantine what a memory is to say; a memory that is recalled stays so."""
+        """Raise where the guard would quarantine what a memory is to say; a memory that is recalled stays so."""
         verdict = self._pipeline.guard.admit(changed, principal, embedded.content if embedded else None)
         if verdict.status != "active" and changed.status != "pending_review":
-            raise HeldBack("nothing was changed: write it as a memory of its own, which waits for review", verdict.reason.upper())
+            held_back = DisguisedText if verdict.reason == DISGUISED else InstructionNotAllowed
+            raise held_back("nothing was changed: write it as a memory of its own, which waits for review")
 
     async def clear(self, call: Call, memory_id: UUID, edits: Mapping[str, str]) -> Result:
         """Free a memory that is recalled of a doubt, with other words where there are edits.

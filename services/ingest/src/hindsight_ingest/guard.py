@@ -44,6 +44,7 @@ class Heads:
     full: Head
     bare: Head
     thresholds: Mapping[tuple[str, str], float]  # (sort, language)
+    model_id: str  # whose embeddings the full head reads
     training_sha256: str
 
 
@@ -66,14 +67,18 @@ def load_heads() -> Heads:
 def read_heads(stored: Stored) -> Heads:
     """The heads of the arrays that training stores."""
     thresholds = {(s, lang): float(stored[f"{s}_{lang}"]) for s in ("full", "bare") for lang in ("en", "zh")}
-    return Heads(read_head(stored, "full"), read_head(stored, "bare"), thresholds, str(stored["training_sha256"]))
+    return Heads(
+        read_head(stored, "full"), read_head(stored, "bare"), thresholds, str(stored["model_id"]), str(stored["training_sha256"])
+    )
 
 
 class TextGuard:
-    """Judges by what a text says, whoever it says it is from."""
+    """Judges by what a text says, whoever it says it is from. Embeddings of another model than it was trained with tell it
+    nothing."""
 
-    def __init__(self, heads: Heads | None = None) -> None:
-        self._heads = heads or load_heads()
+    def __init__(self, model_id: str = "") -> None:
+        self._heads = load_heads()
+        self._reads_embeddings = model_id == self._heads.model_id
 
     def admit(self, candidate: Candidate | Memory, principal: Principal, embedding: Row | None = None) -> Verdict:
         """Admit or quarantine; never raises. An instruction of the user's comes in by a key with the right to instruct."""
@@ -101,6 +106,7 @@ class TextGuard:
 
     def _judge(self, passage: str, embedding: Row | None) -> Judged:
         reading = unmask(passage)
+        embedding = embedding if self._reads_embeddings else None
         sort, head = ("bare", self._heads.bare) if embedding is None else ("full", self._heads.full)
         spoken = " ".join((reading.plain, *reading.decoded))
         threshold = self._heads.thresholds[sort, language_of(spoken)]

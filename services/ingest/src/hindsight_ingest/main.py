@@ -46,7 +46,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
             f"the stored embeddings are of {generation.model_id} {generation.model_revision}, the embed service answers with "
             f"{model.id} {model.revision}; start it with the former"
         )
-    guard = TextGuard()
+    guard = TextGuard(model.id)
     pipeline = Pipeline(pool, embedder, model, generation, guard=guard, clock=_now, kin=settings.kin)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
     if settings.redis_url:

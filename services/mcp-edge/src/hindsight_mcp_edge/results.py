@@ -35,7 +35,7 @@ WRITTEN = _object(
 FLAGS = {
     **_TEXTS,
     "description": "why to read it with care: contradicts_context; odd_one_out: better sources say otherwise; unverified: it "
-    "matters and is not the user's own word; under_review",
+    "matters, and others than the user say so; under_review",
 }
 _HIT = _object(
     {

@@ -62,6 +62,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
         selection = wire.read_asked(request, principal, self._recaller.clock())
         zone = wire.read_zone(request.time_zone)
+        context = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
         before = _token(request)
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
@@ -80,7 +81,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             zone=zone,
             deadline_ms=deadline_ms,
             rerank=request.rerank,
-            context=checks.check_text("context", request.context, max_chars=QUERY_CHARS),
+            context=context,
         )
         if mode == "tag":
             return await self._browse(query, agent_id, before)
