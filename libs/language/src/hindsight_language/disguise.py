@@ -61,7 +61,8 @@ def unmask(text: str) -> Reading:
     plain = _BETWEEN.sub("", plain)
     for pattern in (_SPACED, _SPACED_HAN):
         plain = pattern.sub(lambda found: _close_up(found[0], disguises), plain)
-    plain = _LEET_WORD.sub(lambda word: _read_leet(word[0], disguises), plain)
+    if not decoded:
+        plain = _LEET_WORD.sub(lambda word: _read_leet(word[0], disguises), plain)
     return Reading(simplify(plain), decoded, frozenset(disguises))
 
 

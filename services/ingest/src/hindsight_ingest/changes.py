@@ -1,5 +1,6 @@
 """Changes of memories that are already there: update, forget, restore."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -69,7 +70,7 @@ class Changes:
                 raise _Outrun
             changed, adjustments = _apply(memory, fields, call.principal)
             if READ_BY_GUARD & fields.keys():
-                self._check(changed, call.principal, embedded)
+                await self._check(changed, call.principal, embedded)
             if changed != memory:
                 changed = (await self._write(writer, bank_id, call, (changed, embedded or memory.revision)))[0]
             return [Result("updated", memory_id, changed.revision, adjustments=adjustments)]
@@ -91,7 +92,8 @@ class Changes:
             memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
             if memory.status == "deleted":
                 raise NotFound("no such memory")
-            if self._pipeline.guard.admit(candidate, call.principal, embedded.content).status != "active":
+            verdict = await asyncio.to_thread(self._pipeline.guard.admit, candidate, call.principal, embedded.content)
+            if verdict.status != "active":
                 return [Result("quarantined", memory_id, memory.revision)]
             said = {name: getattr(candidate, name) for name in REVISED}
             changed = replace(memory, **said, standing=mark(memory.kind, candidate.value))
@@ -150,9 +152,10 @@ class Changes:
         places = [(place[1], place[0])] if memory_id is None else []
         return [r.memory_id for r in await self._pipeline.change(call, make, places) if r.memory_id]
 
-    def _check(self, changed: Memory, principal: Principal, embedded: Embedded | None) -> None:
+    async def _check(self, changed: Memory, principal: Principal, embedded: Embedded | None) -> None:
         """Raise where the guard would quarantine what a memory is to say; a memory that is recalled stays so."""
-        verdict = self._pipeline.guard.admit(changed, principal, embedded.content if embedded else None)
+        vector = embedded.content if embedded else None
+        verdict = await asyncio.to_thread(self._pipeline.guard.admit, changed, principal, vector)
         if verdict.status != "active" and changed.status != "pending_review":
             held_back = DisguisedText if verdict.reason == DISGUISED else InstructionNotAllowed
             raise held_back("nothing was changed: write it as a memory of its own, which waits for review")
