@@ -165,6 +165,9 @@ async def test_logs_hold_content_only_where_asked_and_keys_never(edge, capfd, lo
         ("HINDSIGHT_TOOLSETS", " , ", "HINDSIGHT_TOOLSETS"),
         ("HINDSIGHT_EDGE_PORT", "http", "HINDSIGHT_EDGE_PORT"),
         ("HINDSIGHT_AUTH", "off", "loopback"),
+        ("HINDSIGHT_OAUTH_ISSUER", "https://id.example", "HINDSIGHT_OAUTH_AUDIENCE, HINDSIGHT_OAUTH_JWKS_URL"),
+        ("HINDSIGHT_OAUTH_AUDIENCE", "memory", "HINDSIGHT_OAUTH_AUDIENCE"),
+        ("HINDSIGHT_ASSERTION_PRIVATE_KEY", "c2hvcnQ", "new-assertion-pair"),
     ],
 )
 async def test_wrong_settings_stop_the_start_with_one_line(edge, setting: str, value: str, told: str):

@@ -71,7 +71,9 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authenticator:
-    others: Authenticator = KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
+    others: Authenticator = KeyAuthenticator(
+        lambda secret_hash: find_key(pool, secret_hash), lambda name: find_tenant(pool, name), settings.assertion_public_key
+    )
     if settings.auth == "off":
         others = NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
     return RecallOrOthers(settings.record_token.get_secret_value(), others)

@@ -48,7 +48,9 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
 async def _authenticator(pool: asyncpg.Pool, settings: RecallSettings) -> Authenticator:
     if settings.auth == "off":
         return NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
-    return KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
+    return KeyAuthenticator(
+        lambda secret_hash: find_key(pool, secret_hash), lambda name: find_tenant(pool, name), settings.assertion_public_key
+    )
 
 
 def _now() -> datetime:
