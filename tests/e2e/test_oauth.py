@@ -115,9 +115,10 @@ async def tenant(edge) -> str:
     return "acme"
 
 
-async def post(url: str, token: str) -> httpx2.Response:
+async def post(url: str, token: str, address: str = "127.0.0.1") -> httpx2.Response:
+    headers = {"Authorization": f"Bearer {token}", "X-Forwarded-For": address}
     async with httpx2.AsyncClient(timeout=30) as http:
-        return await http.post(f"{url}/mcp", json=LIST, headers=ACCEPT | {"Authorization": f"Bearer {token}"})
+        return await http.post(f"{url}/mcp", json=LIST, headers=ACCEPT | headers)
 
 
 @asynccontextmanager
@@ -206,13 +207,21 @@ def sign_with_public_key(issuer: Issuer) -> str:
 
 async def test_a_token_that_is_not_good_is_refused_with_a_challenge(edge, issuer: Issuer, tenant: str):
     async with trusting(edge, issuer) as url:
-        answers = {name: await post(url, make(issuer)) for name, make in BAD_TOKENS.items()}
+        makers = enumerate(BAD_TOKENS.items())
+        answers = {name: await post(url, make(issuer), f"10.0.0.{number}") for number, (name, make) in makers}
     assert {name: answer.status_code for name, answer in answers.items()} == dict.fromkeys(BAD_TOKENS, 401)
     challenges = {answer.headers["www-authenticate"] for answer in answers.values()}
     assert challenges == {
         'Bearer realm="hindsight", error="invalid_token", scope="hindsight:read hindsight:write", '
         'resource_metadata="https://memory.example/.well-known/oauth-protected-resource/mcp"'
     }
+
+
+async def test_too_many_wrong_tokens_are_told_to_wait_and_a_good_one_comes_in(edge, issuer: Issuer, tenant: str):
+    async with trusting(edge, issuer) as url:
+        wrong = issuer.token(aud="https://other.example/mcp")
+        assert [(await post(url, wrong)).status_code for _ in range(22)] == [401] * 20 + [429] * 2
+        assert (await post(url, issuer.token())).status_code == 200
 
 
 async def test_a_client_without_a_token_finds_its_way_to_the_issuer(edge, issuer: Issuer):

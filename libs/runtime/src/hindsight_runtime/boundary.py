@@ -1,10 +1,11 @@
 """The outermost layer of every call: decoding, identity, admission, deadline, and errors as statuses."""
 
 import asyncio
+import hashlib
 import secrets
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,15 +14,17 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
+from hindsight_runtime.attempts import Attempts, peer_address
 from hindsight_runtime.errors import (
     DeadlineExceeded,
     DependencyUnavailable,
     HindsightError,
     Overloaded,
+    Unauthenticated,
     Undecodable,
     Unimplemented,
 )
-from hindsight_runtime.identity import Authenticator, set_caller
+from hindsight_runtime.identity import Authenticator, Principal, is_key, set_caller
 
 DOMAIN = "hindsight"
 DEFAULT_DEADLINE_S = 30.0  # of a call that names none
@@ -33,6 +36,7 @@ OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
 STATUS_DETAILS = "grpc-status-details-bin"
 STATUS_BYTES = 4096  # trailing metadata above 8 KiB may be dropped by a peer, which then reports overload instead
 MESSAGE_CHARS = 300
+WRONG_KEYS = 100  # of an address in a minute; the edge, which lets 20 of each client through, comes from one for all of them
 UNKNOWN_TENANT = -1  # of calls whose credential is still being checked
 
 log = structlog.get_logger()
@@ -91,6 +95,7 @@ class Boundary(grpc.aio.ServerInterceptor):
         self.max_calls = max_calls
         self.time_limit_s = time_limit_s
         self.in_flight: Counter[int] = Counter()
+        self.attempts = Attempts(WRONG_KEYS)
 
     async def intercept_service(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -144,11 +149,30 @@ class Boundary(grpc.aio.ServerInterceptor):
         async with asyncio.timeout(limit_s):
             metadata = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
             with self._admitted(UNKNOWN_TENANT):
-                principal = await self.authenticator.authenticate(metadata)
+                principal = await self._authenticate(metadata, context.peer())
             set_caller(principal)
             with self._admitted(principal.tenant_id):
                 response: Message = await handler.unary_unary(_decode(handler, raw), context)
                 return response.SerializeToString()
+
+    async def _authenticate(self, metadata: Mapping[str, str], peer: str) -> Principal:
+        """The caller; an API key that nobody has seen valid is not looked up for an address that sent too many wrong ones."""
+        sent = metadata.get("authorization", "")
+        address, credential = peer_address(peer), hashlib.sha256(sent.encode()).digest()
+        barred_s = self.attempts.barred_s(address, credential)
+        if barred_s and is_key(metadata):
+            raise _barred(barred_s)
+        try:
+            principal = await self.authenticator.authenticate(metadata)
+        except Unauthenticated:
+            if sent:
+                self.attempts.fail(address)
+            if sent and barred_s:
+                raise _barred(barred_s) from None
+            raise
+        if is_key(metadata):
+            self.attempts.succeed(credential)
+        return principal
 
     @contextmanager
     def _admitted(self, tenant_id: int) -> Iterator[None]:
@@ -164,6 +188,10 @@ class Boundary(grpc.aio.ServerInterceptor):
             self.in_flight[tenant_id] -= 1
             if not self.in_flight[tenant_id]:
                 del self.in_flight[tenant_id]
+
+
+def _barred(barred_s: float) -> Overloaded:
+    return Overloaded("too many wrong keys came from this address; try again later", retry_after_s=barred_s)
 
 
 def _decode(handler: Any, raw: bytes) -> Message:

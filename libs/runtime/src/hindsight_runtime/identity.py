@@ -151,6 +151,11 @@ def bearer(metadata: Mapping[str, str]) -> str:
     return token.strip()
 
 
+def is_key(metadata: Mapping[str, str]) -> bool:
+    """Whether the credential in a call's metadata is an API key, which is looked up, and nothing that proves itself."""
+    return metadata.get("authorization", "").partition(" ")[2].strip().startswith(KEY_PREFIX)
+
+
 class Authenticator(Protocol):
     """Turns a call's metadata into a principal."""
 

@@ -1,11 +1,13 @@
 """Whose request comes in over HTTP, and the answer to one that does not."""
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
+from hindsight_runtime.attempts import Attempts, to_address
 from hindsight_runtime.identity import sign_assertion
 from starlette.responses import Response
 
@@ -23,6 +25,7 @@ from hindsight_mcp_edge.oauth import (
 )
 
 RETRY_AFTER_S = 2
+WRONG_CREDENTIALS = 20  # of an address in a minute
 
 log = structlog.get_logger()
 
@@ -42,6 +45,7 @@ class Gate:
         self._keys = keys
         self._trust = trust
         self._key_set = key_set
+        self._attempts = Attempts(WRONG_CREDENTIALS)
 
     @property
     def documents(self) -> dict[str, dict[str, Any]]:
@@ -50,16 +54,32 @@ class Gate:
             return {}
         return dict.fromkeys((METADATA_PATH, urlsplit(self._trust.metadata_url).path), self._trust.metadata)
 
-    async def admit(self, credential: str) -> Admitted | Response:
-        """The caller, or what to answer."""
+    async def admit(self, credential: str, host: str) -> Admitted | Response:
+        """The caller, or what to answer. `host` is whom the request comes from.
+
+        A token is judged even where the address is barred: that asks nobody.
+        """
+        address, digest = to_address(host), hashlib.sha256(credential.encode()).digest()
+        barred_s = self._attempts.barred_s(address, digest) if credential else 0.0
         if self._trust and self._key_set and looks_like_token(credential):
-            return await self._admit_token(credential, self._trust, self._key_set)
-        verdict = await self._keys.verify(credential)
+            admitted = await self._admit_token(credential, self._trust, self._key_set)
+        elif barred_s:
+            return _barred(barred_s)
+        else:
+            admitted = await self._admit_key(credential, digest)
+        if credential and isinstance(admitted, Response) and admitted.status_code == 401:
+            self._attempts.fail(address)
+            return _barred(barred_s) if barred_s else admitted
+        return admitted
+
+    async def _admit_key(self, key: str, digest: bytes) -> Admitted | Response:
+        verdict = await self._keys.verify(key)
         if verdict == "valid":
-            return Admitted(credential, hashlib.sha256(credential.encode()).hexdigest())
+            self._attempts.succeed(digest)
+            return Admitted(key, digest.hex())
         if verdict == "unknown":
             return _unavailable("the key cannot be verified at the moment: hindsight's ingest service does not answer")
-        return self._refuse("the key is wrong, expired or revoked" if credential else "a key is missing", given=bool(credential))
+        return self._refuse("the key is wrong, expired or revoked" if key else "a key is missing", given=bool(key))
 
     async def _admit_token(self, token: str, trust: Trust, key_set: KeySet) -> Admitted | Response:
         try:
@@ -90,3 +110,8 @@ class Gate:
 
 def _unavailable(problem: str) -> Response:
     return answer(503, {"error": "unavailable", "message": f"{problem}; try again"}, {"Retry-After": str(RETRY_AFTER_S)})
+
+
+def _barred(barred_s: float) -> Response:
+    message = "too many wrong keys or tokens came from this address; try again later"
+    return answer(429, {"error": "too_many_attempts", "message": message}, {"Retry-After": str(math.ceil(barred_s))})

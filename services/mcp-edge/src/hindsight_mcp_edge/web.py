@@ -78,7 +78,7 @@ class Web:
         scope[KEY_IN_SCOPE] = credential = find_key(headers)
         if self._gate is None:
             return None
-        admitted = await self._gate.admit(credential)
+        admitted = await self._gate.admit(credential, (scope.get("client") or ("",))[0])
         if isinstance(admitted, Response):
             return admitted
         scope[KEY_IN_SCOPE] = admitted.key
