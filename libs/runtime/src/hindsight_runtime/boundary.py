@@ -25,6 +25,7 @@ from hindsight_runtime.errors import (
     Unimplemented,
 )
 from hindsight_runtime.identity import Authenticator, Principal, is_key, set_caller
+from hindsight_runtime.limits import Limits, Shares, weigh
 
 DOMAIN = "hindsight"
 DEFAULT_DEADLINE_S = 30.0  # of a call that names none
@@ -90,8 +91,16 @@ def _code(error: HindsightError) -> grpc.StatusCode:
 class Boundary(grpc.aio.ServerInterceptor):
     """Answers every call of this server with a message or with a status that says what to do; never UNKNOWN."""
 
-    def __init__(self, authenticator: Authenticator, *, max_calls: int, time_limit_s: float = DEFAULT_DEADLINE_S):
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        *,
+        max_calls: int,
+        time_limit_s: float = DEFAULT_DEADLINE_S,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+    ):
         self.authenticator = authenticator
+        self.shares = Shares(limits)
         self.max_calls = max_calls
         self.time_limit_s = time_limit_s
         self.in_flight: Counter[int] = Counter()
@@ -152,8 +161,12 @@ class Boundary(grpc.aio.ServerInterceptor):
                 principal = await self._authenticate(metadata, context.peer())
             set_caller(principal)
             with self._admitted(principal.tenant_id):
-                response: Message = await handler.unary_unary(_decode(handler, raw), context)
-                return response.SerializeToString()
+                request = _decode(handler, raw)
+                if not principal.tenant_id:  # one of our own services
+                    return (await handler.unary_unary(request, context)).SerializeToString()
+                self.shares.spend(principal.tenant_id, weigh(request))
+                async with self.shares.turn(principal.tenant_id):
+                    return (await handler.unary_unary(request, context)).SerializeToString()
 
     async def _authenticate(self, metadata: Mapping[str, str], peer: str) -> Principal:
         """The caller; an API key that nobody has seen valid is not looked up for an address that sent too many wrong ones."""

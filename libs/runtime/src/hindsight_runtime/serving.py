@@ -18,6 +18,7 @@ from grpc_reflection.v1alpha import reflection
 from hindsight_runtime.boundary import WIRE_LIMIT_BYTES, Boundary
 from hindsight_runtime.errors import HindsightError, StartFailed
 from hindsight_runtime.identity import Authenticator
+from hindsight_runtime.limits import Limits
 from hindsight_runtime.logs import configure_logs
 from hindsight_runtime.settings import ServerSettings
 
@@ -70,10 +71,16 @@ async def wait_for(dependency: str, probe: Callable[[], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def serving(
-    service: Service, address: str, *, max_calls: int, grace_s: float, max_connection_age_s: float = MAX_CONNECTION_AGE_S
+    service: Service,
+    address: str,
+    *,
+    max_calls: int,
+    grace_s: float,
+    max_connection_age_s: float = MAX_CONNECTION_AGE_S,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[int]:
     """Serve at an address ("host:port" or "unix:path") inside the block; yields the port. Calls in flight are finished."""
-    boundary = Boundary(service.authenticator, max_calls=max_calls)
+    boundary = Boundary(service.authenticator, max_calls=max_calls, limits=limits)
     options = (*SERVER_OPTIONS, ("grpc.max_connection_age_ms", int(max_connection_age_s * 1000)))
     server = grpc.aio.server(interceptors=[boundary], options=options)
     health = HealthServicer()
@@ -161,6 +168,7 @@ async def _run(name: str, settings: ServerSettings, open_service: Callable[[Asyn
             max_calls=settings.max_calls,
             grace_s=settings.grace_s,
             max_connection_age_s=settings.max_connection_age_s,
+            limits=settings.limits,
         ) as port:
             log.info("serving", host=settings.host, port=port)
             await stopped
