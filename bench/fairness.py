@@ -131,7 +131,10 @@ async def flooding(instance: Instance, key: str, per_s: float, first: int) -> As
     assert process.stdout is not None
     await process.stdout.readline()  # it has begun
     yield
-    output, _ = await process.communicate()
+    assert process.stdin is not None
+    process.stdin.close()
+    output = await process.stdout.read()
+    await process.wait()
     print(f"  the busy tenant's calls: {output.decode().strip()}", flush=True)
 
 

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
@@ -20,11 +21,12 @@ from hindsight_runtime.errors import (
     DependencyUnavailable,
     HindsightError,
     Overloaded,
+    PermissionDenied,
     Unauthenticated,
     Undecodable,
     Unimplemented,
 )
-from hindsight_runtime.identity import Authenticator, Principal, is_key, set_caller
+from hindsight_runtime.identity import Authenticator, Principal, caller, is_key, set_caller
 from hindsight_runtime.limits import Limits, Shares, weigh
 
 DOMAIN = "hindsight"
@@ -37,6 +39,8 @@ OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
 STATUS_DETAILS = "grpc-status-details-bin"
 STATUS_BYTES = 4096  # trailing metadata above 8 KiB may be dropped by a peer, which then reports overload instead
 MESSAGE_CHARS = 300
+SUBJECT_CHARS = 256
+NAMING = ("tenant", "key_id", "agent_id", "scope", "memory_id")  # fields that say what a refused call was about
 WRONG_KEYS = 100  # of an address in a minute; the edge, which lets 20 of each client through, comes from one for all of them
 UNKNOWN_TENANT = -1  # of calls whose credential is still being checked
 
@@ -88,6 +92,16 @@ def _code(error: HindsightError) -> grpc.StatusCode:
     return grpc.StatusCode[error.code]
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A call that was refused although its credential is valid."""
+
+    tenant_id: int
+    principal: str
+    action: str  # the RPC's name
+    subject: str  # what it was about, by its ids
+
+
 class Boundary(grpc.aio.ServerInterceptor):
     """Answers every call of this server with a message or with a status that says what to do; never UNKNOWN."""
 
@@ -98,7 +112,9 @@ class Boundary(grpc.aio.ServerInterceptor):
         max_calls: int,
         time_limit_s: float = DEFAULT_DEADLINE_S,
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        on_denied: Callable[[Denial], None] | None = None,
     ):
+        self.on_denied = on_denied
         self.authenticator = authenticator
         self.shares = Shares(limits)
         self.max_calls = max_calls
@@ -143,6 +159,8 @@ class Boundary(grpc.aio.ServerInterceptor):
             if known is None:
                 incident = secrets.token_hex(6)
                 log.error("call failed", method=method, incident=incident, exc_info=failure)
+            if isinstance(known, PermissionDenied) and self.on_denied and caller().tenant_id:
+                self.on_denied(_to_denial(method, _decode(handler, raw)))
             error = known or HindsightError(f"internal error, incident {incident}; the operator finds it in the log")
         context.set_code(_code(error))
         status = to_status(error, incident)
@@ -201,6 +219,15 @@ class Boundary(grpc.aio.ServerInterceptor):
             self.in_flight[tenant_id] -= 1
             if not self.in_flight[tenant_id]:
                 del self.in_flight[tenant_id]
+
+
+def _to_denial(method: str, request: Message) -> Denial:
+    principal = caller()
+    parts = [request, *(value for field, value in request.ListFields() if field.message_type and not field.is_repeated)]
+    named = {name: getattr(part, name, "") for name in NAMING for part in parts if getattr(part, name, "")}
+    subject = " ".join(f"{name}={value}" for name, value in named.items())
+    subject = "".join(c for c in subject if c.isprintable())[:SUBJECT_CHARS]
+    return Denial(principal.tenant_id, principal.key_id, method.rpartition("/")[2], subject)
 
 
 def _barred(barred_s: float) -> Overloaded:

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from hindsight_runtime.errors import Overloaded
 
-BURST_S = 2.0  # of unused work that a tenant may have saved up
+BURST_S = 1.0  # of unused work that a tenant may have saved up
 TENANTS = 4096  # whose balance is remembered; a full one need not be
 
 

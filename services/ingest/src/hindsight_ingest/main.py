@@ -19,6 +19,7 @@ from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.denials import open_denials
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import AdmitAll, Pipeline
@@ -51,6 +52,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         stack.push_async_callback(cache.aclose)
         probes["redis"] = lambda: _ping_redis(cache)
 
+    denials = await stack.enter_async_context(open_denials(pool))
     observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), clock=_now)
 
     def register(server: grpc.aio.Server) -> None:
@@ -67,7 +69,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         "hindsight.v1.AdminService",
         "hindsight.v1.RecordService",
     )
-    return Service(await _authenticator(pool, settings), register, names, probes)
+    return Service(await _authenticator(pool, settings), register, names, probes, denials.add)
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authenticator:

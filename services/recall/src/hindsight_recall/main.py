@@ -42,7 +42,7 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
         receipt_pb2_grpc.add_ReceiptServiceServicer_to_server(ReceiptServicer(pool, recaller), server)
 
     names = ("hindsight.v1.RecallService", "hindsight.v1.ReceiptService")
-    return Service(await _authenticator(pool, settings), register, names, probes)
+    return Service(await _authenticator(pool, settings), register, names, probes, recorder.deny if recorder else None)
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: RecallSettings) -> Authenticator:
