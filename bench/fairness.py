@@ -18,12 +18,13 @@ from datetime import UTC, datetime
 
 from hindsight_local.trial import Instance, running
 from hindsight_memory import Hindsight, HindsightError, NewKey, NewMemory
+from hindsight_runtime.limits import Limits
 
 WINDOWS = 5  # of each kind
 PLACES = ("Lisbon", "Bergen", "Turin", "Kyoto", "Oaxaca", "Split", "Ghent", "Lima")
 PLACES_ZH = ("上海", "成都", "青岛", "厦门", "西安", "昆明", "大连", "苏州")
-MEMORIES = 400  # of each tenant at the start
-RECALLS_PER_S, WRITES_PER_S = 10, 5  # of the quiet tenant
+MEMORIES = 200  # of each tenant at the start
+RECALLS_PER_S, WRITES_PER_S = 8, 4  # of the quiet tenant
 TIMES = 10  # the busy tenant's calls, of its limit
 OUTSTANDING = 256  # calls of the flood
 ADDRESSES = ("ingest", "recall")
@@ -158,9 +159,8 @@ async def run(load: Load) -> None:
             for name in ("quiet", "busy")
         ]
         quiet = client.with_key(quiet_key)
-        for tenant in (quiet, client.with_key(busy_key)):
-            for start in range(0, MEMORIES, 10):
-                await write_patiently(tenant, [memory(number) for number in range(start, start + 10)])
+        await asyncio.gather(fill(quiet), fill(client.with_key(busy_key)))
+        await asyncio.sleep(2 + 10 / load.calls_per_s)  # until both have their balance back
         await measure(quiet, load.window_s / 2, MEMORIES)  # warms up
         windows: dict[str, list[Percentiles]] = {"alone": [], "beside": []}
         for number in range(1, WINDOWS + 1):
@@ -173,12 +173,13 @@ async def run(load: Load) -> None:
         print(f"{name}: median p99 {alone:.1f} ms alone, {beside:.1f} ms beside the flood: ratio {beside / alone:.2f}")
 
 
-async def write_patiently(tenant: Hindsight, memories: list[NewMemory]) -> None:
-    """Write within the tenant's limit."""
-    while True:
+async def fill(tenant: Hindsight) -> None:
+    """Write what a tenant has at the start, within its limit."""
+    left = [[memory(number) for number in range(start, start + 10)] for start in range(0, MEMORIES, 10)]
+    while left:
         try:
-            await tenant.write_batch(memories)
-            return
+            await tenant.write_batch(left[-1])
+            left.pop()
         except HindsightError as error:
             if error.retry_after_s is None:
                 raise
@@ -197,8 +198,8 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--window-s", type=float, default=10.0, help="length of a window")
-    parser.add_argument("--calls-per-s", type=float, default=20.0, help="a tenant's limit for each service")
-    parser.add_argument("--concurrent", type=int, default=16, help="a tenant's calls that run at once")
+    parser.add_argument("--calls-per-s", type=float, default=10.0, help="a tenant's limit for each service")
+    parser.add_argument("--concurrent", type=int, default=Limits().concurrent, help="a tenant's calls that run at once")
     parser.add_argument("--flood", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.flood:
