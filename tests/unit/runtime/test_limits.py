@@ -80,7 +80,33 @@ async def test_calls_above_the_number_wait_in_order_and_another_tenant_s_do_not(
         assert order == ["busy 0", "busy 1", "quiet"]
         may_end.set()
     assert order[3:] == ["busy 2", "busy 3", "busy 4"]
-    assert shares._turns == {}
+    assert shares._queues == {}
+
+
+async def test_the_calls_of_a_tenant_over_its_rate_run_one_at_a_time_until_it_keeps_to_it():
+    clock, running = Clock(), []
+    shares, may_end = Shares(Limits(calls_per_s=1, concurrent=3), clock=clock), asyncio.Semaphore(0)
+
+    async def call(number: int) -> None:
+        async with shares.turn(BUSY):
+            running.append(number)
+            await may_end.acquire()
+
+    assert [refused_s(shares, BUSY) for _ in range(2)] == [None, pytest.approx(1)]
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        for number in range(5):
+            tasks.create_task(call(number))
+        await asyncio.sleep(0)
+        assert running == [0]
+        clock.now_s += limits.REPENT_S
+        may_end.release()
+        while len(running) < 4:  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert running == [0, 1, 2, 3]
+        for _ in range(4):
+            may_end.release()
+    assert shares._queues == {}
 
 
 async def test_a_call_that_is_withdrawn_while_it_waits_leaves_no_trace():
@@ -91,14 +117,18 @@ async def test_a_call_that_is_withdrawn_while_it_waits_leaves_no_trace():
             pass
 
     async with shares.turn(BUSY):
-        waiting = asyncio.ensure_future(call())
+        waiting = [asyncio.ensure_future(call()) for _ in range(4)]
         await asyncio.sleep(0)
-        waiting.cancel()
+        waiting[0].cancel()
         with pytest.raises(asyncio.CancelledError):
-            await waiting
+            await waiting[0]
+        waiting[1].cancel()  # and then its turn comes, before it knows
+    waiting[2].cancel()  # its turn has come
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(result) for result in results] == [asyncio.CancelledError] * 3 + [type(None)]
     async with asyncio.timeout(5), shares.turn(BUSY):
         pass
-    assert shares._turns == {}
+    assert shares._queues == {}
 
 
 def test_a_request_weighs_as_much_as_it_has_entries():
