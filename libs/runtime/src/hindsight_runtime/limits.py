@@ -21,7 +21,7 @@ class Limits:
     """What one tenant may have of a process. 0 means no limit."""
 
     calls_per_s: float = 2000.0
-    concurrent: int = 4
+    concurrent: int = 8
 
 
 class Shares:
