@@ -28,6 +28,14 @@ BAD_RECALLS: list[Any] = [
     *({**RECALL, name: ids} for name in ("memoryIds", "contradictedIds") for ids in (["x"], [ID] * 201)),
     {**RECALL, "document": "A" * 360_000},
 ]
+DENIED = {"tenantId": 1, "auditId": ID, "principal": "k", "action": "Recall", "subject": "agent_id=ada"}
+BAD_DENIED: list[Any] = [
+    {**DENIED, "tenantId": 0},
+    *({**DENIED, "auditId": text} for text in ("", "x")),
+    *({**DENIED, "principal": text} for text in ("", "a\0b", "x" * 129)),
+    *({**DENIED, "action": text} for text in ("", "x" * 65)),
+    *({**DENIED, "subject": text} for text in ("a\0b", "x" * 257)),
+]
 VALID: dict[str, dict[str, Any]] = {
     "Write": {"agentId": "ada", "memory": MEMORY},
     "WriteBatch": {"agentId": "ada", "memories": [MEMORY]},
@@ -176,7 +184,10 @@ BAD: dict[str, dict[str, Any]] = {
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
     "Rerank": {"query": ["", " \n", "x" * 65_537], "texts": [[], ["x", " "], ["x"] * 101, ["中" * 21_846]]},
     "DescribeModel": {},
-    "Record": {"recalls": [[], *([recall] for recall in BAD_RECALLS), [RECALL] * 257]},
+    "Record": {
+        "recalls": [[], *([recall] for recall in BAD_RECALLS), [RECALL] * 257],
+        "denied": [*([call] for call in BAD_DENIED), [DENIED] * 257],
+    },
 }
 CASES = [(m, f, v) for m, fields in BAD.items() for f, values in fields.items() for v in values]
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
@@ -30,6 +31,20 @@ CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id)
     ON CONFLICT DO NOTHING RETURNING request_id"""
 
 AUDIT = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome) VALUES ($1, $2, $3, $4, $5, $6)"""
+
+# What is told twice is kept once.
+AUDIT_DENIED = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome)
+    VALUES ($1, $2, $3, $4, $5, 'denied') ON CONFLICT DO NOTHING"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeniedCall:
+    """A refused call, for the audit log."""
+
+    audit_id: UUID
+    principal: str
+    action: str
+    subject: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +110,10 @@ async def ensure_tenant(pool: asyncpg.Pool, name: str) -> int:
     """The tenant of this name, made if new."""
     async with transaction(pool, 0, readonly=False) as connection:
         return await connection.fetchval("SELECT ensure_tenant($1)", name)
+
+
+async def audit_denied(pool: asyncpg.Pool, tenant_id: int, calls: Sequence[DeniedCall]) -> None:
+    """Add a tenant's refused calls to the audit log."""
+    rows = [(tenant_id, call.audit_id, call.principal, call.action, call.subject) for call in calls]
+    async with transaction(pool, tenant_id, readonly=False) as connection:
+        await connection.executemany(AUDIT_DENIED, rows)
