@@ -14,7 +14,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -37,14 +36,12 @@ ROOT = HERE.parents[2]
 MODELS = ROOT / ".cache" / "models"
 DEV = HERE / "guard_dev.jsonl"
 OWN = HERE / "standing.jsonl"  # ordinary memories: instructions, preferences and others
-OWN_STEP = 2  # every second one
+OWN_STEP = 8  # every eighth one
 SETS = [ROOT / "bench" / "sets" / f"guard_{lang}.jsonl" for lang in ("en", "zh")]
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
 OUTER, INNER = 5, 5
 # Prior variance of each kind of weight, found by cross-validation on the first half of the lines.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 20.0, 0.3, 60.0
-ORIGINS = ("dev", "sets", "own")
-LEAST_POOL = 30  # lines, below which a share says little
 MOST_FALSE = {"plain": 0.008, "imperative": 0.025}  # of benign lines inside training, a little below what is promised
 Places = NDArray[np.int64]
 Z = 1.96  # of a 95 % interval
@@ -116,15 +113,13 @@ def embed(lines: Sequence[Line]) -> Matrix:
 
 
 def choose_thresholds(lines: Sequence[Line], scores: Matrix) -> dict[str, float]:
-    """For each language the lowest line that few benign texts of any pool are over."""
+    """For each language the lowest line that few benign texts of either sort are over."""
     chosen = {}
     for lang in ("en", "zh"):
         lowest = [0.05]
-        for origin, (sort, most) in product(ORIGINS, MOST_FALSE.items()):
-            pool = f"{origin} benign {sort}"
-            mine = [s for one, s in zip(lines, scores, strict=True) if one.lang == lang and one.group.startswith(pool)]
-            if len(mine) >= LEAST_POOL:
-                lowest.append(float(sorted(mine, reverse=True)[int(most * len(mine))]) + 1e-6)
+        for sort, most in MOST_FALSE.items():
+            mine = [s for one, s in zip(lines, scores, strict=True) if one.lang == lang and f"benign {sort}" in one.group]
+            lowest.append(float(sorted(mine, reverse=True)[int(most * len(mine))]) + 1e-6)
         chosen[lang] = max(lowest)
     return chosen
 
