@@ -6,6 +6,7 @@ import json
 import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +30,8 @@ from hindsight_memory import wire
 from hindsight_memory.errors import to_error
 from hindsight_memory.types import (
     Answer,
+    AuditFilter,
+    AuditLine,
     Candidate,
     Conflict,
     Considered,
@@ -379,6 +382,13 @@ class Hindsight:
         """Let up to 256 dead letters be tried again; the ids of those that were."""
         request = wire.fill(admin_pb2.RequeueJobsRequest(), {"tenant": tenant, "job_ids": list(job_ids)})
         return (await self._call(self._admin.RequeueJobs, request)).job_ids
+
+    async def list_audit(self, wanted: AuditFilter | None = None, *, tenant: str = "") -> AsyncIterator[AuditLine]:
+        """Who changed what in the tenant, newest first."""
+        request = wire.fill(admin_pb2.ListAuditRequest(), {"tenant": tenant, **asdict(wanted or AuditFilter())})
+        async for page in self._pages(self._admin.ListAudit, request):
+            for line in page.lines:
+                yield wire.to_audit_line(line)
 
     async def rotate_key(self, key_id: str, *, tenant: str = "") -> tuple[Key, str]:
         """Give a key a new secret; the key and the secret."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from hindsight_memory import Hindsight, HindsightError, Job, Key, NewKey
+from hindsight_memory import AuditFilter, AuditLine, Hindsight, HindsightError, Job, Key, NewKey
 from rich.console import Console
 from rich.table import Table
 
@@ -22,6 +22,8 @@ key_commands = typer.Typer(no_args_is_help=True, help="API keys: create, list, r
 app.add_typer(key_commands, name="key")
 job_commands = typer.Typer(no_args_is_help=True, help="Follow-up work: list it, see its dead letters, requeue them.")
 app.add_typer(job_commands, name="jobs")
+audit_commands = typer.Typer(no_args_is_help=True, help="The audit log: who changed what.")
+app.add_typer(audit_commands, name="audit")
 console = Console()
 errors = Console(stderr=True)
 
@@ -136,6 +138,40 @@ def requeue_jobs(
     if left := len(job_ids or ()) - len(requeued):
         errors.print(f"hindsightctl: {left} of them are no dead letters of this tenant")
         raise typer.Exit(1)
+
+
+@audit_commands.command("list")
+def list_audit(
+    agent: Annotated[str, typer.Option(help="Only of this agent.")] = "",
+    principal: Annotated[str, typer.Option(help="Only by this key, given by its id.")] = "",
+    action: Annotated[str, typer.Option(help="Only this act, such as write, forget or revoke_key.")] = "",
+    since: Annotated[datetime | None, typer.Option(help="Only at or after this moment (UTC).")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Only before this moment (UTC).")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many lines at most.")] = 100,
+    tenant: Tenant = "",
+    as_json: AsJson = False,
+) -> None:
+    """List a tenant's audit log, newest first."""
+    wanted = AuditFilter(agent, principal, action, _utc(since), _utc(until))
+
+    async def collect(client: Hindsight) -> list[AuditLine]:
+        lines: list[AuditLine] = []
+        async for line in client.list_audit(wanted, tenant=tenant):
+            lines.append(line)
+            if len(lines) == limit:
+                break
+        return lines
+
+    lines = _run(collect)
+    if as_json:
+        _print_json([asdict(line) for line in lines])
+        return
+    rows = [(_day(a.at), a.agent_id, a.principal, a.action, a.subject, a.outcome) for a in lines]
+    _show_table(("at", "agent", "key", "action", "subject", "outcome"), rows)
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment else None
 
 
 def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

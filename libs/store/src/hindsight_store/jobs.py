@@ -123,10 +123,9 @@ async def page(pool: asyncpg.Pool, tenant_id: int, state: str, *, after: UUID | 
         return [JobReport(**row) for row in await connection.fetch(PAGE, state, after, limit)]
 
 
-async def requeue(pool: asyncpg.Pool, tenant_id: int, job_ids: Sequence[UUID]) -> list[UUID]:
-    """Give a tenant's dead letters all their tries again; which they were, ascending."""
-    async with transaction(pool, tenant_id, readonly=False) as connection:
-        return sorted(row["job_id"] for row in await connection.fetch(REQUEUE, list(job_ids)))
+async def requeue(connection: Connection, job_ids: Sequence[UUID]) -> list[UUID]:
+    """Give a tenant's dead letters all their tries again, inside the caller's transaction; which they were, ascending."""
+    return sorted(row["job_id"] for row in await connection.fetch(REQUEUE, list(job_ids)))
 
 
 async def backlog(pool: asyncpg.Pool) -> dict[str, int]:

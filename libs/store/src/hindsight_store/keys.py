@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 
-from hindsight_store.ids import uuid7
+from hindsight_store import audit, jobs
 from hindsight_store.pool import Connection, transaction
 
 KEY = """k.tenant_id, t.name AS tenant, k.key_id, k.name, k.agent_ids, k.default_agent_id, k.scopes, k.rights, k.sources,
@@ -26,10 +27,9 @@ ROTATE_KEY = "UPDATE api_keys SET secret_hash = $3 WHERE tenant_id = $1 AND key_
 
 REVOKE_KEY = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant_id = $1 AND key_id = $2"
 
-CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id) VALUES ($1, $2, $3)
+CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id)
+    VALUES ($1, $2, keyed_name($1, 'request', $3))
     ON CONFLICT DO NOTHING RETURNING request_id"""
-
-AUDIT = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome) VALUES ($1, $2, $3, $4, $5, $6)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,11 @@ class KeyWriter:
 
     async def audit(self, principal: str, action: str, subject: str, outcome: str) -> None:
         """Add a line to the audit log."""
-        await self._connection.execute(AUDIT, self._tenant_id, uuid7(), principal, action, subject, outcome)
+        await audit.record(self._connection, self._tenant_id, [audit.Act(principal, action, outcome, subject)])
+
+    async def requeue_jobs(self, job_ids: Sequence[UUID]) -> list[UUID]:
+        """Give dead letters all their tries again; which they were, ascending."""
+        return await jobs.requeue(self._connection, job_ids)
 
 
 @asynccontextmanager

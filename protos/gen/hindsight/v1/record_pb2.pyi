@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RecordedRecall(_message.Message):
-    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document")
+    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document", "scope")
     TENANT_ID_FIELD_NUMBER: _ClassVar[int]
     BANK_ID_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -19,6 +19,7 @@ class RecordedRecall(_message.Message):
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
     tenant_id: int
     bank_id: int
     receipt_id: str
@@ -27,7 +28,8 @@ class RecordedRecall(_message.Message):
     query: str
     memory_ids: _containers.RepeatedScalarFieldContainer[str]
     document: bytes
-    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ...) -> None: ...
+    scope: str
+    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ..., scope: _Optional[str] = ...) -> None: ...
 
 class RecordRequest(_message.Message):
     __slots__ = ("recalls",)

@@ -10,7 +10,8 @@ from hindsight.v1 import admin_pb2, admin_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import Principal, caller, hash_secret, new_secret
-from hindsight_store import jobs
+from hindsight_store import audit, jobs
+from hindsight_store.audit import join_subjects
 from hindsight_store.ids import uuid7
 from hindsight_store.keys import KeyWriter, NewKey, ensure_tenant, managing_keys
 from hindsight_store.reader import find_tenant
@@ -112,11 +113,28 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         tenant_id = await self._tenant(principal, request.tenant, create=False)
         checks.check_items("job_ids", request.job_ids, low=1, high=REQUEUED)
         wanted = [checks.check_id(f"job_ids[{i}]", text) for i, text in enumerate(request.job_ids)]
-        requeued = [str(i) for i in await jobs.requeue(self._pool, tenant_id, wanted)]
         async with managing_keys(self._pool, tenant_id) as keys:
-            for job_id in requeued:
-                await keys.audit(principal.key_id, "requeue_job", job_id, "ok")
-        return admin_pb2.RequeueJobsResponse(job_ids=requeued)
+            requeued = await keys.requeue_jobs(wanted)
+            if requeued:
+                await keys.audit(principal.key_id, "requeue_jobs", join_subjects(requeued), f"requeued {len(requeued)}")
+        return admin_pb2.RequeueJobsResponse(job_ids=map(str, requeued))
+
+    async def ListAudit(self, request: admin_pb2.ListAuditRequest, context: Any) -> admin_pb2.ListAuditResponse:
+        """The tenant's audit log."""
+        tenant_id = await self._tenant(_admin_of_all(), request.tenant, create=False)
+        since, until = read_range("", request)
+        wanted = audit.AuditFilter(
+            checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS),
+            checks.check_text("principal", request.principal, max_chars=NAME_CHARS),
+            checks.check_text("action", request.action, max_chars=NAME_CHARS),
+            since,
+            until,
+        )
+        size = checks.check_count("page_size", request.page_size, default=100, high=PAGE)
+        before = checks.check_id("page_token", request.page_token) if request.page_token else None
+        page = await audit.page(self._pool, tenant_id, wanted, before=before, limit=size + 1)
+        token = str(page[size - 1].audit_id) if len(page) > size else ""
+        return admin_pb2.ListAuditResponse(lines=map(_to_line, page[:size]), next_page_token=token)
 
     async def DescribeCaller(self, request: admin_pb2.DescribeCallerRequest, context: Any) -> admin_pb2.DescribeCallerResponse:
         """Who the caller is."""
@@ -173,11 +191,35 @@ def _admin() -> Principal:
 
 
 def _admin_of_all() -> Principal:
-    """The caller, an admin who is not limited to some agents or scopes: jobs are of the whole tenant."""
+    """The caller, an admin who is not limited to some agents or scopes: jobs and the audit log are of the whole tenant."""
     principal = _admin()
     if principal.agent_ids or principal.scopes:
-        raise PermissionDenied("jobs are of the whole tenant; a key limited to agents or scopes may not see them")
+        raise PermissionDenied("this is of the whole tenant; a key limited to agents or scopes may not see it")
     return principal
+
+
+def read_range(field: str, message: Any) -> tuple[datetime | None, datetime | None]:
+    """The half-open span between a message's `since` and `until`; `field` is where the message stands."""
+    prefix = f"{field}." if field else ""
+    moments = {
+        name: checks.check_time(prefix + name, getattr(message, name)) if message.HasField(name) else None
+        for name in ("since", "until")
+    }
+    checks.check_range(f"{prefix}until", moments["since"], moments["until"])
+    return moments["since"], moments["until"]
+
+
+def _to_line(line: audit.AuditLine) -> admin_pb2.AuditLine:
+    message = admin_pb2.AuditLine(
+        id=str(line.audit_id),
+        agent_id=line.agent_id,
+        principal=line.principal,
+        action=line.action,
+        subject=line.subject,
+        outcome=line.outcome,
+    )
+    message.at.FromDatetime(line.at)
+    return message
 
 
 def _to_job(report: jobs.JobReport) -> admin_pb2.Job:

@@ -177,4 +177,4 @@ def call_of(author: Principal, agent_id: str, act: str, name: Sequence[object]) 
     """A call whose request id follows from what it does, so that a repeat writes nothing twice. What it stands for is the
     act, not its content: the first that is written stands."""
     digest = hashlib.sha256("\x1f".join(map(str, name)).encode()).digest()
-    return Call(author, agent_id, f"{act}:{digest.hex()}", digest)
+    return Call(author, agent_id, f"{act}:{digest.hex()}", digest, act)
