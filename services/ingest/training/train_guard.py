@@ -145,12 +145,12 @@ def nested(lines: Sequence[Line], covariance: Matrix, wanted: Matrix) -> Matrix:
     outer, inner = deal(lines, "outer", OUTER), deal(lines, "inner", INNER)
     over = np.zeros(len(lines))
     for number in range(OUTER):
-        seen: list[int] = np.flatnonzero(np.asarray(outer) != number).tolist()
+        seen = np.flatnonzero(np.asarray(outer) != number)
         held = np.flatnonzero(np.asarray(outer) == number)
         within = cross_validate(covariance, wanted, inner, seen)
-        thresholds = choose_thresholds([lines[i] for i in seen], within[seen])
+        thresholds = choose_thresholds([lines[i] for i in seen.tolist()], within[seen])
         scores = predict(covariance, wanted, seen, held)
-        over[held] = [score >= thresholds[lines[i].lang] for i, score in zip(held, scores, strict=True)]
+        over[held] = [score >= thresholds[lines[i].lang] for i, score in zip(held.tolist(), scores, strict=True)]
     return over
 
 

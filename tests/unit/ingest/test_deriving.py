@@ -1,8 +1,8 @@
 """What statements are filed under, and when they are recalled."""
 
 import pytest
-from hindsight_ingest.conflicts import Statement, contradicts
 from hindsight_ingest.deriving import derive_key, derive_query, name_subject
+from hindsight_language.conflicts import Statement, contradicts
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ import pytest
 from hindsight_ingest.listening import TRIGGERS, VALUE_CHARS, WEIGHTS, listen, load_heads, read_heads
 from hindsight_ingest.listening_rules import FOR, RULES
 from hindsight_ingest.naming import RULE_NAMES
-from hindsight_ingest.simplified import simplify
+from hindsight_language.simplified import simplify
 from hindsight_runtime.heads import load_weights
 from hindsight_store.turns import Turn
 from hypothesis import given

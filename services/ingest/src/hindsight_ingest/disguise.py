@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from hindsight_language.simplified import simplify
 from hindsight_runtime.heads import HAN
-
-from hindsight_ingest.simplified import simplify
 
 MAX_CHARS = 4_000  # a longer text is read at its ends
 LEAST_WORDS, DECODED_CHARS = 3, 12  # what decodes to less says nothing

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import asyncpg
+from hindsight_language.conflicts import Statement, contradicts
 from hindsight_runtime.identity import Principal
 from hindsight_store.ids import first_at
 from hindsight_store.jobs import Job
@@ -16,7 +17,6 @@ from hindsight_store.writer import writing
 
 from hindsight_ingest.author import find_author
 from hindsight_ingest.candidate import Candidate, lower_to_ceiling
-from hindsight_ingest.conflicts import Statement, contradicts
 from hindsight_ingest.judging import CONTEXT, LONG, RULE, is_ambiguous, judge
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.listening import Finding, listen

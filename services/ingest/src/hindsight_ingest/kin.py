@@ -4,12 +4,11 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 
+from hindsight_language.lexicon import ANTONYMS, ANTONYMS_ZH
 from hindsight_store.reader import Rarity, search_text
 from hindsight_store.records import Memory, Relation, Selection
 from hindsight_store.words import names, terms
 from hindsight_store.writer import Writer
-
-from hindsight_ingest.lexicon import ANTONYMS, ANTONYMS_ZH
 
 SORTS = ("entities", "preferences")
 NAMES, MOST_SHARING = 3, 10  # a name that more memories hold is a topic, not an entity

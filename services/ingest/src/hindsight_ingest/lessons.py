@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hindsight_language.lexicon import alternatives
+
 from hindsight_ingest.differing import (
     Difference,
     are_same,
@@ -19,7 +21,6 @@ from hindsight_ingest.differing import (
     leaf_name,
     show,
 )
-from hindsight_ingest.lexicon import alternatives
 from hindsight_ingest.tagging import split_name
 from hindsight_ingest.trace import MAX_JSON_CHARS, ToolCall, is_transient, tell_error
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
+from hindsight_language.simplified import simplify
 from hindsight_runtime.heads import CONSTANT, HAN, WORD, Grams, Head, Row, Stored, grams, load_weights, read_head
 from hindsight_store.turns import Turn
 
@@ -15,7 +16,6 @@ from hindsight_ingest import speech, standing, tool_states
 from hindsight_ingest.deriving import derive_key, derive_query, name_subject
 from hindsight_ingest.listening_rules import FOR, agrees, find_rules, find_sure, has_affect, is_ruled_out
 from hindsight_ingest.naming import RULE_NAMES, Name, find_names, guess_names
-from hindsight_ingest.simplified import simplify
 
 Timing = Literal["now", "round", "desk"]
 TRIGGERS = ("preference", "state", "correction", "entity")

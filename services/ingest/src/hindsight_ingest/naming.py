@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import rjieba
-
-from hindsight_ingest.simplified import simplify
+from hindsight_language.simplified import simplify
 
 _WORDS = re.compile(r"[^\W\d_][\w'’-]+")
 MAX_NAMES = 6  # of one turn

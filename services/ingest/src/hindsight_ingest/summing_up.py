@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hindsight_language.simplified import simplify
 from hindsight_store.turns import Turn
 
 from hindsight_ingest import speech
 from hindsight_ingest.listening import Finding, listen
 from hindsight_ingest.listening_rules import RULES
-from hindsight_ingest.simplified import simplify
 from hindsight_ingest.wording import WORDS, Language, clip, say
 
 MAX_CHARS, LINE_CHARS, GOAL_CHARS = 1200, 240, 300

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
+from hindsight_language.conflicts import Statement, contradicts
+from hindsight_language.duplicates import sense
 from hindsight_store.ids import uuid7
 from hindsight_store.records import Conflict, Embedded, Memory, Relation
 from hindsight_store.reviews import Review
 from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import Candidate
-from hindsight_ingest.conflicts import Statement, contradicts
-from hindsight_ingest.duplicates import sense
 from hindsight_ingest.guard import Verdict
 from hindsight_ingest.standing import mark
 from hindsight_ingest.superseding import Settlement, end, holds_at, place_of, settle

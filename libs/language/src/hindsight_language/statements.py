@@ -10,7 +10,7 @@ from functools import lru_cache
 import rjieba
 import Stemmer
 
-from hindsight_ingest import lexicon
+from hindsight_language import lexicon
 
 HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_CHARS = 400  # of a statement that is taken apart; what is longer tells more than one thing

@@ -2,7 +2,7 @@
 """Which statements contradict each other, and which stay beside each other, in English and Chinese."""
 
 import pytest
-from hindsight_ingest.conflicts import Statement, contradicts
+from hindsight_language.conflicts import Statement, contradicts
 
 # kind, key, what is there, what is new, the rule or "" where both stand
 CASES = [  # one a line

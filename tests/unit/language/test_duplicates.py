@@ -1,7 +1,7 @@
 """Which statements say the same, and which differ in what matters."""
 
 import pytest
-from hindsight_ingest.duplicates import sense
+from hindsight_language.duplicates import sense
 
 SAME = [
     ("User prefers dark mode.", "The user prefers dark mode"),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from hindsight_ingest import lexicon
-from hindsight_ingest.duplicates import sense
-from hindsight_ingest.statements import HAN, MAX_CHARS, Reading, are_comparable, level, read, split_words, stem, tidy, type_of
+from hindsight_language import lexicon
+from hindsight_language.duplicates import sense
+from hindsight_language.statements import HAN, MAX_CHARS, Reading, are_comparable, level, read, split_words, stem, tidy, type_of
 
 BARE_WORDS = 4  # an answer without a sentence around it
 SLOT_WORDS = 6  # of a changed part

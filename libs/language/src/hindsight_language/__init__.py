@@ -1,0 +1,1 @@
+"""What statements say of each other, in English and Chinese."""
