@@ -41,6 +41,10 @@ VALID: dict[str, dict[str, Any]] = {
     "ShouldWrite": {"agentId": "ada", "text": "t"},
     "ListJobs": {},
     "RequeueJobs": {"jobIds": [ID]},
+    "ListAudit": {},
+    "RevokeSource": {"agentId": "ada", "source": {"principal": "k"}},
+    "Reinstate": {"withdrawalId": ID},
+    "ListWithdrawals": {},
     "CreateKey": {"name": "n"},
     "ListKeys": {},
     "RotateKey": {"keyId": ID},
@@ -102,6 +106,13 @@ AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
 SESSION = {"sessionId": ["", " ", NUL, "x" * 129]}
+BAD_SOURCE = {
+    "source.principal": ["", NUL, "x" * 129],
+    "source.sessionId": ["s", NUL],  # beside the key
+    "source.tool": ["t", NUL],
+    "source.memoryId": [ID, "x"],
+    "source.until": ["0001-01-01T00:00:00Z"],
+}
 BAD_RELATION = {"fromId": ["", "x", ID], "toId": ["x", ID], "type": ["", " ", NUL, "x" * 33]}
 BAD: dict[str, dict[str, Any]] = {
     "Write": REQUEST | AGENT | {f"memory.{f}": v for f, v in BAD_MEMORY.items()},
@@ -132,6 +143,19 @@ BAD: dict[str, dict[str, Any]] = {
     "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},
     "ListJobs": {"tenant": [NUL], "state": [UNKNOWN]} | PAGE,
     "RequeueJobs": {"tenant": [NUL], "jobIds": [[], ["x"], [ID] * 257]},
+    "ListAudit": {
+        "tenant": [NUL],
+        "agentId": [NUL, " ", "x" * 65],
+        "principal": [NUL, "x" * 129],
+        "action": [NUL, "x" * 129],
+        "since": [],
+        "until": [],
+    }
+    | PAGE
+    | {"pageToken": ["x", "-1"]},
+    "RevokeSource": REQUEST | {"agentId": [NUL, " ", "x" * 65]} | BAD_SOURCE,
+    "Reinstate": REQUEST | {"withdrawalId": ["", "x"]},
+    "ListWithdrawals": PAGE | {"pageToken": ["x", "-1"]},
     "CreateKey": REQUEST
     | {
         "tenant": [NUL, " ", "x" * 65],

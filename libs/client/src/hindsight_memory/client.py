@@ -42,6 +42,7 @@ from hindsight_memory.types import (
     Job,
     Key,
     Memory,
+    MemorySource,
     Mode,
     NewKey,
     NewMemory,
@@ -52,6 +53,7 @@ from hindsight_memory.types import (
     Status,
     ThenAndNow,
     Turn,
+    Withdrawal,
     WriteResult,
 )
 
@@ -389,6 +391,24 @@ class Hindsight:
         async for page in self._pages(self._admin.ListAudit, request):
             for line in page.lines:
                 yield wire.to_audit_line(line)
+
+    async def revoke_source(self, source: MemorySource, *, agent_id: str = "", request_id: str = "") -> Withdrawal:
+        """Withdraw everything that was written from a source and everything derived from that; empty agent_id: of every agent."""
+        fields = {"agent_id": agent_id, "request_id": request_id or str(uuid.uuid4())}
+        request = wire.fill(admin_pb2.RevokeSourceRequest(source=wire.from_memory_source(source)), fields)
+        return wire.to_withdrawal((await self._call(self._admin.RevokeSource, request)).withdrawal)
+
+    async def reinstate(self, withdrawal_id: str) -> tuple[int, int]:
+        """Take a withdrawal back: how many memories are as they were, and how many were left as they are."""
+        request = wire.fill(admin_pb2.ReinstateRequest(), {"withdrawal_id": withdrawal_id})
+        response = await self._call(self._admin.Reinstate, request)
+        return response.reinstated, response.left
+
+    async def list_withdrawals(self) -> AsyncIterator[Withdrawal]:
+        """The tenant's withdrawals, newest first."""
+        async for page in self._pages(self._admin.ListWithdrawals, admin_pb2.ListWithdrawalsRequest()):
+            for withdrawal in page.withdrawals:
+                yield wire.to_withdrawal(withdrawal)
 
     async def rotate_key(self, key_id: str, *, tenant: str = "") -> tuple[Key, str]:
         """Give a key a new secret; the key and the secret."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from hindsight_memory import AuditFilter, AuditLine, Hindsight, HindsightError, Job, Key, NewKey
+from hindsight_memory import AuditFilter, AuditLine, Hindsight, HindsightError, Job, Key, MemorySource, NewKey, Withdrawal
 from rich.console import Console
 from rich.table import Table
 
@@ -24,6 +24,8 @@ job_commands = typer.Typer(no_args_is_help=True, help="Follow-up work: list it, 
 app.add_typer(job_commands, name="jobs")
 audit_commands = typer.Typer(no_args_is_help=True, help="The audit log: who changed what.")
 app.add_typer(audit_commands, name="audit")
+source_commands = typer.Typer(no_args_is_help=True, help="Hostile sources: withdraw what came from one, take that back.")
+app.add_typer(source_commands, name="source")
 console = Console()
 errors = Console(stderr=True)
 
@@ -168,6 +170,47 @@ def list_audit(
         return
     rows = [(_day(a.at), a.agent_id, a.principal, a.action, a.subject, a.outcome) for a in lines]
     _show_table(("at", "agent", "key", "action", "subject", "outcome"), rows)
+
+
+@source_commands.command("revoke")
+def revoke_source(
+    key: Annotated[str, typer.Option(help="The source is a key, given by its id.")] = "",
+    session: Annotated[str, typer.Option(help="The source is a session.")] = "",
+    tool: Annotated[str, typer.Option(help="The source is a tool.")] = "",
+    memory: Annotated[str, typer.Option(help="The source is a memory, given by its id.")] = "",
+    agent: Annotated[str, typer.Option(help="Only of this agent; default: of all.")] = "",
+    since: Annotated[datetime | None, typer.Option(help="Only what was written at or after this moment (UTC).")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Only what was written before this moment (UTC).")] = None,
+) -> None:
+    """Withdraw everything written from a source and derived from that. Its key goes on working: revoke that as well."""
+    source = MemorySource(key, session, tool, memory, _utc(since), _utc(until))
+    w = _run(lambda client: client.revoke_source(source, agent_id=agent))
+    print(f"withdrawal {w.id or '-'}: {w.withdrawn} withdrawn, {w.rolled_back} rolled back, {w.turns} turns withheld")
+
+
+@source_commands.command("reinstate")
+def reinstate(withdrawal_id: str) -> None:
+    """Take a withdrawal back."""
+    reinstated, left = _run(lambda client: client.reinstate(withdrawal_id))
+    print(f"{reinstated} reinstated, {left} left as they are")
+
+
+@source_commands.command("list")
+def list_withdrawals(as_json: AsJson = False) -> None:
+    """List what was withdrawn, newest first."""
+
+    async def collect(client: Hindsight) -> list[Withdrawal]:
+        return [withdrawal async for withdrawal in client.list_withdrawals()]
+
+    found = _run(collect)
+    if as_json:
+        _print_json([asdict(withdrawal) for withdrawal in found])
+        return
+    rows = [
+        (w.id, w.kind, w.source, _day(w.at), _day(w.reinstated_at), str(w.withdrawn), str(w.rolled_back), str(w.turns))
+        for w in found
+    ]
+    _show_table(("id", "kind", "source", "at", "reinstated", "withdrawn", "rolled back", "turns"), rows)
 
 
 def _utc(moment: datetime | None) -> datetime | None:

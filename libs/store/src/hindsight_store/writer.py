@@ -17,9 +17,18 @@ from hindsight_store.records import Conflict, Embedded, Generation, Memory, Rela
 from hindsight_store.reviews import ReviewWriter
 from hindsight_store.sessions import SessionWriter
 from hindsight_store.turns import TurnWriter
+from hindsight_store.withdrawals import WithdrawalWriter
 from hindsight_store.words import length, terms, to_tsvector
 
 CREATE_BANK = "INSERT INTO agents (tenant_id, agent_id) VALUES ($1, $2) ON CONFLICT (tenant_id, agent_id) DO NOTHING"
+
+# Of some agents, or of all where none is named.
+BANKS = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND ($2::text[] = '{}' OR agent_id = ANY ($2)) ORDER BY bank_id"
+
+# Many changes of a bank go on at once, but none while a source of it is withdrawn or erased, which takes this lock for itself.
+ENTER = "SELECT pg_advisory_xact_lock_shared(1, hashint8($1))"
+
+HOLDS_JOB = "SELECT true FROM jobs WHERE bank_id = $1 AND job_id = $2 AND lease = $3 FOR SHARE"
 
 # Locks are taken in ascending order, so two calls never wait for each other in a ring.
 LOCK = "SELECT pg_advisory_xact_lock(k) FROM (SELECT DISTINCT unnest($1::bigint[]) AS k ORDER BY 1) AS ordered"
@@ -121,6 +130,15 @@ class Writer(Reader):
             bank_id = await self.find_bank(self._tenant_id, agent_id)
         assert bank_id is not None
         return bank_id
+
+    async def banks(self, agent_ids: Sequence[str]) -> list[int]:
+        """The banks of some agents, or of all where none is named, ascending."""
+        rows = await self._connection.fetch(BANKS, self._tenant_id, list(agent_ids))
+        return [row["bank_id"] for row in rows]
+
+    async def enter(self, bank_id: int) -> None:
+        """Wait until no source of the bank is being withdrawn or erased, and hold that off; before any other lock."""
+        await self._connection.execute(ENTER, bank_id)
 
     async def lock(self, keys: Sequence[int]) -> None:
         """Wait until no other transaction holds any of these locks (64-bit numbers), and hold them until the end."""
@@ -236,6 +254,11 @@ class Writer(Reader):
         """The review queue of the same tenant, in the same transaction."""
         return ReviewWriter(self._connection, self._tenant_id)
 
+    @property
+    def withdrawals(self) -> WithdrawalWriter:
+        """The withdrawals of the same tenant, in the same transaction."""
+        return WithdrawalWriter(self._connection, self._tenant_id)
+
     def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
         """Queue a job that follows this change; all of a transaction go out together at its end."""
         self._jobs.append(jobs.new_row(bank_id, self._tenant_id, kind, payload))
@@ -254,6 +277,10 @@ class Writer(Reader):
     async def record_recalls(self, recalls: Sequence[receipts.RecordedRecall]) -> int:
         """Keep receipts and count their hits; how many are new."""
         return await receipts.record(self._connection, self._tenant_id, recalls)
+
+    async def holds(self, job: jobs.Job) -> bool:
+        """Whether the worker still has its job; then it keeps it until the end."""
+        return bool(await self._connection.fetchval(HOLDS_JOB, job.bank_id, job.job_id, job.lease))
 
     async def complete(self, job: jobs.Job) -> bool:
         """Take a finished job off the queue; False where another worker has it by now."""

@@ -10,11 +10,13 @@ from hindsight.v1 import admin_pb2, admin_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import Principal, caller, hash_secret, new_secret
-from hindsight_store import audit, jobs
+from hindsight_store import audit, jobs, withdrawals
 from hindsight_store.audit import join_subjects
 from hindsight_store.ids import uuid7
 from hindsight_store.keys import KeyWriter, NewKey, ensure_tenant, managing_keys
 from hindsight_store.reader import find_tenant
+
+from hindsight_ingest.revoking import Revoking, read_source
 
 NAME_CHARS = 128
 TENANT_CHARS = 64
@@ -29,8 +31,9 @@ MAX_JOBS, REQUEUED = 1000, 256
 class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
     """Answers AdminService."""
 
-    def __init__(self, pool: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+    def __init__(self, pool: asyncpg.Pool, revoking: Revoking, clock: Callable[[], datetime]) -> None:
         self._pool = pool
+        self._revoking = revoking
         self._clock = clock
 
     async def CreateKey(self, request: admin_pb2.CreateKeyRequest, context: Any) -> admin_pb2.CreateKeyResponse:
@@ -136,6 +139,32 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         token = str(page[size - 1].audit_id) if len(page) > size else ""
         return admin_pb2.ListAuditResponse(lines=map(_to_line, page[:size]), next_page_token=token)
 
+    async def RevokeSource(self, request: admin_pb2.RevokeSourceRequest, context: Any) -> admin_pb2.RevokeSourceResponse:
+        """Withdraw what came from a source."""
+        principal = _admin()
+        checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+        checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+        source = read_source("source", request.source, read_range("source", request.source))
+        withdrawal = await self._revoking.revoke(principal, request.agent_id, source, request.request_id)
+        return admin_pb2.RevokeSourceResponse(withdrawal=_to_withdrawal(withdrawal))
+
+    async def Reinstate(self, request: admin_pb2.ReinstateRequest, context: Any) -> admin_pb2.ReinstateResponse:
+        """Take a withdrawal back."""
+        principal = _admin()
+        checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+        done = await self._revoking.reinstate(principal, checks.check_id("withdrawal_id", request.withdrawal_id))
+        withdrawal = _to_withdrawal(done.withdrawal)
+        return admin_pb2.ReinstateResponse(withdrawal=withdrawal, reinstated=done.reinstated, left=done.left)
+
+    async def ListWithdrawals(self, request: admin_pb2.ListWithdrawalsRequest, context: Any) -> admin_pb2.ListWithdrawalsResponse:
+        """The tenant's withdrawals."""
+        principal = _admin_of_all()
+        size = checks.check_count("page_size", request.page_size, default=100, high=PAGE)
+        before = checks.check_id("page_token", request.page_token) if request.page_token else None
+        page = await withdrawals.page(self._pool, principal.tenant_id, before=before, limit=size + 1)
+        token = str(page[size - 1].withdrawal_id) if len(page) > size else ""
+        return admin_pb2.ListWithdrawalsResponse(withdrawals=map(_to_withdrawal, page[:size]), next_page_token=token)
+
     async def DescribeCaller(self, request: admin_pb2.DescribeCallerRequest, context: Any) -> admin_pb2.DescribeCallerResponse:
         """Who the caller is."""
         return admin_pb2.DescribeCallerResponse(key=to_key(caller()))
@@ -207,6 +236,22 @@ def read_range(field: str, message: Any) -> tuple[datetime | None, datetime | No
     }
     checks.check_range(f"{prefix}until", moments["since"], moments["until"])
     return moments["since"], moments["until"]
+
+
+def _to_withdrawal(w: withdrawals.Withdrawal) -> admin_pb2.Withdrawal:
+    message = admin_pb2.Withdrawal(
+        id=str(w.withdrawal_id) if w.withdrawal_id.int else "",
+        kind=w.kind,
+        source=w.source,
+        principal=w.principal,
+        withdrawn=w.withdrawn,
+        rolled_back=w.rolled_back,
+        turns=w.turns,
+    )
+    message.at.FromDatetime(w.at)
+    if w.reinstated_at:
+        message.reinstated_at.FromDatetime(w.reinstated_at)
+    return message
 
 
 def _to_line(line: audit.AuditLine) -> admin_pb2.AuditLine:

@@ -26,6 +26,7 @@ from hindsight_ingest.pipeline import Pipeline
 from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.relating import Relating
 from hindsight_ingest.reviewing import Reviewing, ReviewServicer
+from hindsight_ingest.revoking import Revoking
 from hindsight_ingest.rounds import Rounds
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.sessions import SessionServicer
@@ -64,7 +65,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         )
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
-        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, _now), _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
 
     names = (

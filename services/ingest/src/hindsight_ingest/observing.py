@@ -158,7 +158,7 @@ class Observer:
         if first > end:
             raise InvalidField("first_turn", f"the session has {end} turns; the next is {end}")
         numbered = [replace(t, turn=first + i, scope=session.scope) for i, t in enumerate(turns)]
-        there = await writer.turns.between(bank_id, session_id, max(0, first - 1), first + len(turns))
+        there = await writer.turns.between(bank_id, session_id, max(0, first - 1), first + len(turns), with_withdrawn=True)
         before = [t for t in there if t.turn < first]
         there = there[len(before) :]
         for kept, given in zip(there, numbered, strict=False):
@@ -218,6 +218,7 @@ async def _find(writer: Writer, call: Call, session_id: str) -> tuple[int, Sessi
 
 async def _lock(writer: Writer, bank_id: int, session_id: str, call: Call) -> Mapping[str, Any] | None:
     """Hold a session and the call's request id; what that answered before, if it did."""
+    await writer.enter(bank_id)
     locks = [lock_key(bank_id, "session", session_id)]
     if call.request_id:
         locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))

@@ -15,6 +15,7 @@ from hindsight_runtime.errors import BatchRejected, DependencyUnavailable, Field
 from hindsight_runtime.identity import Principal
 from hindsight_store.audit import Act, count_outcomes, join_subjects
 from hindsight_store.banks import KnownBanks
+from hindsight_store.jobs import Job
 from hindsight_store.records import Embedded, Generation, Memory, Vector
 from hindsight_store.writer import PastRequest, RequestName, Writer, writing
 
@@ -81,6 +82,7 @@ class Call:
     request_id: str
     content_hash: bytes
     action: str
+    job: Job | None = None  # of the worker, which writes only while it has it
 
     @property
     def request(self) -> RequestName:
@@ -89,6 +91,10 @@ class Call:
 
 
 Make = Callable[[Writer, int], Awaitable[list[Result]]]
+
+
+class JobLost(LookupError):
+    """What the job was to read has changed: it was erased, or the job begins anew."""
 
 
 class Guard(Protocol):
@@ -224,7 +230,10 @@ class Pipeline:
             locks = [lock_key(bank_id, scope, key) for scope, key in places]
             if call.request_id:
                 locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))
+            await writer.enter(bank_id)
             await writer.lock(locks)
+            if call.job and not await writer.holds(call.job):
+                raise JobLost
             past = await self._past(writer, bank_id, call) if call.request_id else None
             if past is not None:
                 return past
