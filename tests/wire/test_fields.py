@@ -8,11 +8,11 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from hindsight.v1 import admin_pb2, embedding_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2, session_pb2
+from hindsight.v1 import admin_pb2, embedding_pb2, erasure_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2, session_pb2
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
+FILES = (ingest_pb2, admin_pb2, erasure_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -42,6 +42,9 @@ VALID: dict[str, dict[str, Any]] = {
     "ListJobs": {},
     "RequeueJobs": {"jobIds": [ID]},
     "ListAudit": {},
+    "Erase": {"tenant": "acme", "scope": "user:1"},
+    "GetErasure": {"erasureId": ID},
+    "VerifyErasure": {"receipt": {"id": ID, "askedAt": TIME}},
     "RevokeSource": {"agentId": "ada", "source": {"principal": "k"}},
     "Reinstate": {"withdrawalId": ID},
     "ListWithdrawals": {},
@@ -153,6 +156,17 @@ BAD: dict[str, dict[str, Any]] = {
     }
     | PAGE
     | {"pageToken": ["x", "-1"]},
+    "Erase": REQUEST
+    | {"tenant": [NUL, " ", "x" * 65], "agentId": [NUL, " ", "x" * 65], "scope": ["", "User", NUL]}
+    | {field: [] for field in BAD_SOURCE},  # as in RevokeSource
+    "GetErasure": {"tenant": [NUL], "erasureId": ["", "x"]},
+    "VerifyErasure": {
+        "tenant": [NUL],
+        "receipt.id": ["", "x"],
+        **{f"receipt.{name}": [NUL, "x" * 65] for name in ("kind", "nameHash", "idsDigest", "signature")},
+        **{f"receipt.{name}": [] for name in ("askedAt", "removedAt", "vacuumedAt", "cachesClearedAt")},
+        "receipt.counts": [{NUL: "1"}, {str(n): "1" for n in range(65)}],
+    },
     "RevokeSource": REQUEST | {"agentId": [NUL, " ", "x" * 65]} | BAD_SOURCE,
     "Reinstate": REQUEST | {"withdrawalId": ["", "x"]},
     "ListWithdrawals": PAGE | {"pageToken": ["x", "-1"]},

@@ -15,6 +15,8 @@ import grpc
 from hindsight.v1 import (
     admin_pb2,
     admin_pb2_grpc,
+    erasure_pb2,
+    erasure_pb2_grpc,
     ingest_pb2,
     ingest_pb2_grpc,
     memory_pb2,
@@ -36,6 +38,8 @@ from hindsight_memory.types import (
     Conflict,
     Considered,
     Ended,
+    Erasure,
+    ErasureReceipt,
     Filter,
     ForgetMode,
     GateVerdict,
@@ -102,6 +106,7 @@ class Hindsight:
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
+        self._erasures = erasure_pb2_grpc.ErasureServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
         self._receipts = receipt_pb2_grpc.ReceiptServiceStub(self._channels[1])
 
@@ -409,6 +414,38 @@ class Hindsight:
         async for page in self._pages(self._admin.ListWithdrawals, admin_pb2.ListWithdrawalsRequest()):
             for withdrawal in page.withdrawals:
                 yield wire.to_withdrawal(withdrawal)
+
+    async def erase(  # noqa: PLR0913 - the fields of the RPC
+        self,
+        *,
+        scope: str = "",
+        source: MemorySource | None = None,
+        agent_id: str = "",
+        tenant: str = "",
+        dry_run: bool = False,
+        rewrite: bool = False,
+        request_id: str = "",
+    ) -> Erasure:
+        """Erase a scope or a source for good, in the background; empty agent_id: of every agent. `dry_run` only counts."""
+        fields = {"scope": scope, "agent_id": agent_id, "tenant": tenant, "dry_run": dry_run, "rewrite": rewrite}
+        fields |= {"source": wire.from_memory_source(source) if source else None, "request_id": request_id or str(uuid.uuid4())}
+        response = await self._call(self._erasures.Erase, wire.fill(erasure_pb2.EraseRequest(), fields))
+        state = wire.short("ERASURE_STATE", response.state, erasure_pb2.ErasureState) if response.state else ""
+        return Erasure(response.erasure_id, state, dict(response.counts))
+
+    async def get_erasure(self, erasure_id: str, *, tenant: str = "") -> Erasure:
+        """How far an erasure is; with its receipt once it is done."""
+        request = wire.fill(erasure_pb2.GetErasureRequest(), {"erasure_id": erasure_id, "tenant": tenant})
+        response = await self._call(self._erasures.GetErasure, request)
+        receipt = wire.to_erasure_receipt(response.receipt) if response.HasField("receipt") else None
+        state = wire.short("ERASURE_STATE", response.state, erasure_pb2.ErasureState)
+        return Erasure(erasure_id, state, receipt.counts if receipt else {}, receipt)
+
+    async def verify_erasure(self, receipt: ErasureReceipt, *, tenant: str = "") -> tuple[bool, bool]:
+        """Whether a receipt is the server's own and unchanged, and whether nothing that it names is there any more."""
+        request = erasure_pb2.VerifyErasureRequest(tenant=tenant, receipt=wire.from_erasure_receipt(receipt))
+        response = await self._call(self._erasures.VerifyErasure, request)
+        return response.is_authentic, response.is_gone
 
     async def rotate_key(self, key_id: str, *, tenant: str = "") -> tuple[Key, str]:
         """Give a key a new secret; the key and the secret."""

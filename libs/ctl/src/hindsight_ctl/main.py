@@ -8,7 +8,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from hindsight_memory import AuditFilter, AuditLine, Hindsight, HindsightError, Job, Key, MemorySource, NewKey, Withdrawal
+from hindsight_memory import (
+    AuditFilter,
+    AuditLine,
+    Erasure,
+    ErasureReceipt,
+    Hindsight,
+    HindsightError,
+    Job,
+    Key,
+    MemorySource,
+    NewKey,
+    Withdrawal,
+)
 from rich.console import Console
 from rich.table import Table
 
@@ -16,6 +28,7 @@ Tenant = Annotated[str, typer.Option(help="The tenant; default: the key's own. A
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 JOBS_AT_ONCE = 256
+WAIT_S = 0.5
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 key_commands = typer.Typer(no_args_is_help=True, help="API keys: create, list, rotate, revoke.")
@@ -26,6 +39,8 @@ audit_commands = typer.Typer(no_args_is_help=True, help="The audit log: who chan
 app.add_typer(audit_commands, name="audit")
 source_commands = typer.Typer(no_args_is_help=True, help="Hostile sources: withdraw what came from one, take that back.")
 app.add_typer(source_commands, name="source")
+erase_commands = typer.Typer(invoke_without_command=True, help="Remove a memory, a scope or a source for good, with a receipt.")
+app.add_typer(erase_commands, name="erase")
 console = Console()
 errors = Console(stderr=True)
 
@@ -211,6 +226,69 @@ def list_withdrawals(as_json: AsJson = False) -> None:
         for w in found
     ]
     _show_table(("id", "kind", "source", "at", "reinstated", "withdrawn", "rolled back", "turns"), rows)
+
+
+@erase_commands.callback()
+def erase(
+    context: typer.Context,
+    memory: Annotated[str, typer.Option(help="A memory, by its id, with what was derived from it.")] = "",
+    scope: Annotated[str, typer.Option(help="A scope, such as user:42, with what was derived from it.")] = "",
+    source: Annotated[str, typer.Option(help="A source: key:ID, session:NAME or tool:NAME.")] = "",
+    agent: Annotated[str, typer.Option(help="Only of this agent; default: of all.")] = "",
+    rewrite: Annotated[bool, typer.Option("--rewrite", help="Also write the tables anew; locks each meanwhile.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only counted.")] = False,
+    tenant: Tenant = "",
+) -> None:
+    """Count what would be erased, or with --yes erase it and print the receipt. It cannot be undone."""
+    if context.invoked_subcommand:
+        return
+    if sum(map(bool, (memory, scope, source))) != 1:
+        errors.print("hindsightctl: name one of --memory, --scope and --source")
+        raise typer.Exit(2)
+    named = MemorySource(memory_id=memory) if memory else _read_source(source) if source else None
+
+    async def carry_out(client: Hindsight) -> Erasure:
+        what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
+        erasure = await client.erase(**what, dry_run=not yes, rewrite=rewrite)
+        while yes and erasure.receipt is None:
+            await asyncio.sleep(WAIT_S)
+            erasure = await client.get_erasure(erasure.id, tenant=tenant)
+        return erasure
+
+    erasure = _run(carry_out)
+    _print_json(asdict(erasure.receipt) if erasure.receipt else {"would be removed": erasure.counts, "do it with": "--yes"})
+
+
+@erase_commands.command("verify")
+def verify_erasure(
+    receipt: Annotated[typer.FileText, typer.Argument(help="A file with the receipt, as it was printed; - reads it.")],
+    tenant: Tenant = "",
+) -> None:
+    """Tell whether a receipt is genuine and nothing that it names is there any more; fails if not."""
+    try:
+        told = json.load(receipt)
+        moments = {name: datetime.fromisoformat(told[name]) if told[name] else None for name in told if name.endswith("_at")}
+        read = ErasureReceipt(**{**told, **moments})
+    except (ValueError, TypeError):
+        errors.print("hindsightctl: that is no receipt")
+        raise typer.Exit(2) from None
+    is_authentic, is_gone = _run(lambda client: client.verify_erasure(read, tenant=tenant))
+    print("genuine; nothing of it is left" if is_gone else "genuine, but something is left" if is_authentic else "not genuine")
+    if not is_gone:
+        raise typer.Exit(1)
+
+
+def _read_source(text: str) -> MemorySource:
+    kind, _, name = text.partition(":")
+    sources = {
+        "key": MemorySource(principal=name),
+        "session": MemorySource(session_id=name),
+        "tool": MemorySource(tool=name),
+    }
+    if kind not in sources or not name:
+        errors.print("hindsightctl: write the source as key:ID, session:NAME or tool:NAME")
+        raise typer.Exit(2)
+    return sources[kind]
 
 
 def _utc(moment: datetime | None) -> datetime | None:

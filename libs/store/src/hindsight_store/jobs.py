@@ -34,6 +34,8 @@ BURY = """UPDATE jobs SET state = 'dead', lease = NULL, leased_until = NULL, err
 
 COMPLETE = "DELETE FROM jobs WHERE bank_id = $1 AND job_id = $2 AND lease = $3"
 
+RENEW = "UPDATE jobs SET leased_until = now() + $4 WHERE bank_id = $1 AND job_id = $2 AND lease = $3"
+
 FAIL = """UPDATE jobs SET state = CASE WHEN attempts >= $4 THEN 'dead' ELSE 'queued' END, lease = NULL, leased_until = NULL,
         run_after = now() + $5, error = $6
     WHERE bank_id = $1 AND job_id = $2 AND lease = $3"""
@@ -102,6 +104,12 @@ async def lease_due(pool: asyncpg.Pool, *, limit: int) -> list[Job]:
 async def complete(connection: Connection, job: Job) -> bool:
     """Take a finished job off the queue, in the transaction of its result; False where another worker has it by now."""
     return await connection.execute(COMPLETE, job.bank_id, job.job_id, job.lease) == "DELETE 1"
+
+
+async def renew(pool: asyncpg.Pool, job: Job) -> None:
+    """Hold a job for another lease."""
+    async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(RENEW, job.bank_id, job.job_id, job.lease, LEASE)
 
 
 async def fail(pool: asyncpg.Pool, job: Job, error: str) -> None:

@@ -112,7 +112,9 @@ def lock_key(*parts: object) -> int:
 
 
 def check_repeat(past: PastRequest) -> None:
-    """Raise RequestIdReused where a call's request id stands for other content."""
+    """Raise RequestIdReused where a call's request id stands for other content, or for what was erased."""
+    if past.outcome.get("erased"):
+        raise RequestIdReused("what this request_id did was erased; it is not done again")
     if not past.is_same:
         raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
 

@@ -54,6 +54,7 @@ def _read(path: str, message: record_pb2.RecordedRecall) -> RecordedRecall:
         checks.check_text(f"{path}.query", message.query, max_chars=QUERY_CHARS),
         _read_ids(f"{path}.memory_ids", message.memory_ids),
         message.document,
+        checks.check_scope(f"{path}.scope", message.scope),
     )
 
 
