@@ -68,5 +68,6 @@ bench-speed: setup-dev ## how fast it is; so far observing, with the backlog it 
 bench-scale: ## recall in large banks
 	$(not_there_yet)
 
-bench-load: ## mixed load over time
-	$(not_there_yet)
+bench-load: setup-dev ## what one tenant's flood costs another; mixed load over time is not there yet
+	@.venv/bin/python bench/fairness.py $(ARGS)
+	@echo "make $@: this part only so far; mixed load over time is not there yet"

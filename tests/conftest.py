@@ -62,6 +62,7 @@ class Services:
     database: Database
     operator: Hindsight
     assertion_private_key: str  # the edge's, which the services believe
+    assertion_public_key: str
     embed_address: str
     embed_token: str
     record_token: str  # by which ingest believes the recall service
@@ -194,6 +195,7 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
                 database,
                 operator,
                 ASSERTION_PRIVATE_KEY,
+                ASSERTION_PUBLIC_KEY,
                 embed_address,
                 EMBED_TOKEN,
                 RECORD_TOKEN,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hindsight_memory import HindsightError
+from hindsight_runtime.identity import Principal, sign_assertion, verify_assertion
 
 CTL = Path(sys.executable).with_name("hindsightctl")
 
@@ -75,3 +76,12 @@ async def test_a_wrong_key_is_told_what_to_do(services):
     code, _, errors = await ctl(services, "key", "list", api_key="hs_wrong")
     assert code == 1
     assert "authorization" in errors
+
+
+async def test_a_new_pair_of_keys_signs_what_the_services_believe(services):
+    code, output, _ = await ctl(services, "key", "new-assertion-pair")
+    pair = dict(line.split("=", 1) for line in output.splitlines())
+    assert (code, list(pair)) == (0, ["HINDSIGHT_ASSERTION_PRIVATE_KEY", "HINDSIGHT_ASSERTION_PUBLIC_KEY"])
+    private, public = pair.values()
+    asserted = Principal(0, "acme", "oauth:1", rights=frozenset({"read"}))
+    assert verify_assertion(sign_assertion(asserted, private), public) == asserted

@@ -148,7 +148,7 @@ async def test_each_service_is_told_only_what_it_needs(folder: Path):
         "embed": ["embed_token"],
         "ingest": ["embed_token", "ingest_password", "record_token", "redis_password"],
         "recall": ["embed_token", "recall_password", "record_token", "redis_password"],
-        "edge": [],
+        "edge": ["assertion_private_key"],
         "migrate": ["ingest_password", "maintenance_password", "operator_key", "recall_password"],
     }
     assert {"SOMETHING_ELSE", "HINDSIGHT_HOME"}.isdisjoint(name for variables in told.values() for name in variables)

@@ -56,6 +56,20 @@ async def test_a_key_comes_in_either_header_and_not_once_it_is_revoked(edge, mon
     assert (await post(edge.url, {"X-API-Key": secret})).status_code == 401
 
 
+async def test_too_many_wrong_keys_bar_unknown_ones_of_that_address_and_nothing_else(edge):
+    known, fresh = await edge.key(), await edge.key()
+
+    async def status(key: str, address: str = "10.0.0.7") -> int:
+        return (await post(edge.url, {"X-API-Key": key, "X-Forwarded-For": address} if key else {})).status_code
+
+    assert await status(known) == 200
+    assert [await status(f"hs_wrong{number}") for number in range(20)] == [401] * 20
+    refused = await post(edge.url, {"X-API-Key": fresh, "X-Forwarded-For": "10.0.0.7"})
+    assert (refused.status_code, refused.json()["error"]) == (429, "too_many_attempts")
+    assert 0 < int(refused.headers["retry-after"]) <= 60
+    assert [await status(known), await status(""), await status(fresh, "10.0.0.8")] == [200, 401, 200]
+
+
 async def test_a_key_nobody_can_verify_is_told_to_try_again(edge, tmp_path: Path):
     nowhere = {"ingest_address": f"unix:{tmp_path}/none"}
     async with edge.replica(**nowhere) as url:
@@ -165,6 +179,9 @@ async def test_logs_hold_content_only_where_asked_and_keys_never(edge, capfd, lo
         ("HINDSIGHT_TOOLSETS", " , ", "HINDSIGHT_TOOLSETS"),
         ("HINDSIGHT_EDGE_PORT", "http", "HINDSIGHT_EDGE_PORT"),
         ("HINDSIGHT_AUTH", "off", "loopback"),
+        ("HINDSIGHT_OAUTH_ISSUER", "https://id.example", "HINDSIGHT_OAUTH_AUDIENCE, HINDSIGHT_OAUTH_JWKS_URL"),
+        ("HINDSIGHT_OAUTH_AUDIENCE", "memory", "HINDSIGHT_OAUTH_AUDIENCE"),
+        ("HINDSIGHT_ASSERTION_PRIVATE_KEY", "c2hvcnQ", "new-assertion-pair"),
     ],
 )
 async def test_wrong_settings_stop_the_start_with_one_line(edge, setting: str, value: str, told: str):

@@ -141,11 +141,11 @@ async def test_a_forged_token_is_unauthenticated_whatever_it_holds(services, tok
     from hindsight_runtime.errors import Unauthenticated
     from hindsight_runtime.identity import KeyAuthenticator, new_assertion_keys
 
-    async def unknown(secret_hash):
+    async def unknown(asked):
         return None
 
     with pytest.raises(Unauthenticated):
-        await KeyAuthenticator(unknown, new_assertion_keys()[1]).authenticate({"authorization": f"Bearer {token}"})
+        await KeyAuthenticator(unknown, unknown, new_assertion_keys()[1]).authenticate({"authorization": f"Bearer {token}"})
     async with services.with_key(token) as client:
         with pytest.raises(HindsightError) as refusal:
             await client.get("01890a5d-ac96-774b-bcce-b302099a8057", agent_id="ada")

@@ -105,7 +105,7 @@ def dump(dsn: str) -> str:
 async def count_others(connection: asyncpg.Connection, word: str) -> dict[str, int]:
     """How many rows of each table hold a word. A recall that returned something of both users goes with
     either: its account, and its hits where it was asked within no scope."""
-    found = {
+    found: dict[str, Any] = {
         "memory_hits": await connection.fetchval(
             """SELECT count(*) FROM memory_hits AS h JOIN memories AS m USING (bank_id, memory_id)
             WHERE m.known_to IS NULL AND m.value LIKE $1 AND h.query LIKE $1 AND h.scope <> ''""",
@@ -303,7 +303,7 @@ async def test_a_recall_that_is_told_of_after_the_erasure_leaves_nothing(service
     await erased(services, worker, scope=USER)
     connection = await asyncpg.connect(services.database.owner)
     bank_id, tenant_id = await connection.fetchrow("SELECT bank_id, tenant_id FROM agents") or (0, 0)
-    told = RecordedRecall(bank_id, uuid7(), "key", before, "tea?", (UUID(kept.memory_id),), b"", USER)
+    told = RecordedRecall(bank_id, uuid7(), "key", before, "tea?", (UUID(kept.memory_id),), b"", scope=USER)
     late = [told, replace(told, receipt_id=uuid7(), scope="", memory_ids=(UUID(gone.memory_id),))]
     async with open_pool(services.database.ingest) as pool, writing(pool, tenant_id) as writer:
         assert await writer.record_recalls(late) == 0

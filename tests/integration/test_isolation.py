@@ -173,19 +173,24 @@ async def test_keys_of_a_tenant_are_managed_by_its_admin_and_the_operator_only(s
 
 
 async def test_an_assertion_signed_by_the_edge_sees_what_its_principal_may_see_and_no_more(services, owner: Owner):
-    def asserting(tenant_id: int, scopes: tuple[str, ...]) -> Hindsight:
+    def asserting(tenant: str, scopes: tuple[str, ...]) -> Hindsight:
         rights = frozenset({"read"})
-        principal = Principal(tenant_id, "victim", "subject", default_agent_id="ada", scopes=scopes, rights=rights)
+        principal = Principal(owner.tenant_id, tenant, "subject", default_agent_id="ada", scopes=scopes, rights=rights)
         return services.with_key(sign_assertion(principal, services.assertion_private_key))
 
-    async with asserting(owner.tenant_id, ("user:1",)) as client:
+    async with asserting("victim", ("user:1",)) as client:
         assert [h.memory.id for h in (await client.recall("vault code")).hits] == [owner.memory_id]
         with pytest.raises(HindsightError) as refusal:
             await client.forget(memory_id=owner.memory_id)
         assert refusal.value.code == "PERMISSION_DENIED"
-    for client in (asserting(owner.tenant_id, ("user:2",)), asserting(owner.tenant_id + 1, ())):
+    await services.operator.create_key(NewKey(tenant="other"))
+    for client in (asserting("victim", ("user:2",)), asserting("other", ())):
         async with client:
             assert (await client.recall("vault code")).hits == ()
+    async with asserting("nobody", ()) as client:
+        with pytest.raises(HindsightError) as refusal:
+            await client.recall("vault code")
+        assert refusal.value.code == "UNAUTHENTICATED"
 
 
 async def test_rotating_and_revoking_a_key_ends_its_secret(services):

@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import asyncpg
 import pytest
-from hindsight_memory import Hindsight, Turn
+from hindsight_memory import Hindsight, NewKey, Turn
 from hindsight_store import jobs
 from hindsight_store.pool import open_pool
 
@@ -65,3 +66,33 @@ async def test_waiting_for_a_dependency_uses_up_no_try(queue: asyncpg.Pool):
         job = (await jobs.lease_due(queue, limit=1))[0]
         assert job.attempts == 1
         await jobs.release(queue, job, timedelta(0))
+
+
+async def test_a_backlog_delays_its_own_tenant_only(services, queue: asyncpg.Pool):
+    async with await services.connect(NewKey(tenant="quiet", default_agent_id="ada")) as quiet:
+        await quiet.observe("s1", [Turn("user", "Hello.")])
+    await queue.execute(
+        """INSERT INTO jobs (bank_id, job_id, tenant_id, kind, payload, state, run_after)
+        SELECT bank_id, gen_random_uuid(), tenant_id, kind, payload, 'queued', now() - interval '1 hour'
+        FROM (SELECT * FROM jobs ORDER BY tenant_id LIMIT 1) AS one, generate_series(1, 5000)"""
+    )
+    await queue.execute("ANALYZE jobs")
+    leases = [await jobs.lease_due(queue, limit=2) for _ in range(2)]
+    busy, quiet_one = sorted({job.tenant_id for job in leases[0]})
+    assert [sorted(job.tenant_id for job in lease) for lease in leases] == [[busy, quiet_one], [busy, busy]]
+
+
+async def test_the_queue_is_not_read_whole_to_lease_from_it(queue: asyncpg.Pool):
+    await queue.execute(
+        """INSERT INTO jobs (bank_id, job_id, tenant_id, kind, payload, state, run_after)
+        SELECT bank_id, gen_random_uuid(), tenant_id, kind, payload, 'queued', now() - interval '1 hour'
+        FROM jobs, generate_series(1, 5000)"""
+    )
+    for analysed in (False, True):
+        if analysed:
+            await queue.execute("ANALYZE jobs")
+        async with queue.acquire() as connection:
+            plan = await connection.fetch(f"EXPLAIN {jobs.LEASE_DUE}", uuid4(), jobs.LEASE, 4)
+        text = "\n".join(row[0] for row in plan)
+        assert "Seq Scan on jobs" not in text, text
+        assert "jobs_of_tenant" in text

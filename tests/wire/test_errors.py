@@ -25,6 +25,8 @@ ERRORS = [
     errors.DependencyUnavailable("停了", retry_after_s=2.0),
     errors.ModelMismatch("other model"),
     errors.NotConfigured("not set up"),
+    errors.InstructionNotAllowed("an order"),
+    errors.DisguisedText("hidden"),
     errors.DeadlineExceeded("late"),
     errors.Unimplemented(),
 ]

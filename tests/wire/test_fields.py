@@ -8,11 +8,21 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from hindsight.v1 import admin_pb2, embedding_pb2, erasure_pb2, ingest_pb2, recall_pb2, receipt_pb2, record_pb2, session_pb2
+from hindsight.v1 import (
+    admin_pb2,
+    embedding_pb2,
+    erasure_pb2,
+    ingest_pb2,
+    recall_pb2,
+    receipt_pb2,
+    record_pb2,
+    review_pb2,
+    session_pb2,
+)
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, admin_pb2, erasure_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
+FILES = (ingest_pb2, review_pb2, admin_pb2, erasure_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -25,8 +35,17 @@ BAD_RECALLS: list[Any] = [
     *({**RECALL, "principal": text} for text in ("", "a\0b", "x" * 129)),
     {name: value for name, value in RECALL.items() if name != "at"},
     *({**RECALL, "query": text} for text in ("a\0b", "x" * 8193)),
-    *({**RECALL, "memoryIds": ids} for ids in (["x"], [ID] * 201)),
+    *({**RECALL, "scope": text} for text in ("a\0b", "User")),
+    *({**RECALL, name: ids} for name in ("memoryIds", "contradictedIds") for ids in (["x"], [ID] * 201)),
     {**RECALL, "document": "A" * 360_000},
+]
+DENIED = {"tenantId": 1, "auditId": ID, "principal": "k", "action": "Recall", "subject": "agent_id=ada"}
+BAD_DENIED: list[Any] = [
+    {**DENIED, "tenantId": 0},
+    *({**DENIED, "auditId": text} for text in ("", "x")),
+    *({**DENIED, "principal": text} for text in ("", "a\0b", "x" * 129)),
+    *({**DENIED, "action": text} for text in ("", "x" * 65)),
+    *({**DENIED, "subject": text} for text in ("a\0b", "x" * 257)),
 ]
 VALID: dict[str, dict[str, Any]] = {
     "Write": {"agentId": "ada", "memory": MEMORY},
@@ -61,6 +80,8 @@ VALID: dict[str, dict[str, Any]] = {
     **{method: {"agentId": "ada", "receiptId": ID} for method in ("GetReceipt", "Replay", "RecallAsOfThen")},
     "ListRelations": {"agentId": "ada", "memoryId": ID},
     "ListConflicts": {"agentId": "ada"},
+    "ListReviews": {"agentId": "ada"},
+    **{method: {"agentId": "ada", "memoryId": ID} for method in ("Approve", "Reject")},
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
     "Rerank": {"query": "q", "texts": ["x"]},
     "DescribeModel": {},
@@ -197,6 +218,7 @@ BAD: dict[str, dict[str, Any]] = {
         "asOf": [],
         "knownAt": [LATE],
         "deadlineMs": [-1, 60_001],
+        "context": [NUL, "x" * 8193],
     },
     **dict.fromkeys(("GetReceipt", "Replay", "RecallAsOfThen"), AGENT | {"receiptId": ["", "x"]}),
     "ShouldRecall": {"text": ["", " \u3000", NUL, "x" * 8193]},
@@ -204,11 +226,17 @@ BAD: dict[str, dict[str, Any]] = {
     "List": AGENT | {f"filter.{f}": v for f, v in BAD_FILTER.items()} | {"statuses": [[UNKNOWN], [1] * 65]} | PAGE,
     "ListRelations": AGENT | {"memoryId": ["", "x"]} | PAGE | {"pageToken": ["x", f"{ID}:x:t", f"{ID}:{ID}:{NUL}"]},
     "ListConflicts": AGENT | PAGE,
+    "ListReviews": AGENT | PAGE | {"reason": [NUL, "x" * 65]},
+    "Approve": REQUEST | AGENT | {"memoryId": ["", "x"], "key": [""], "query": [NUL], "value": [""]},
+    "Reject": REQUEST | AGENT | {"memoryId": ["", "x"]},
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
     "Rerank": {"query": ["", " \n", "x" * 65_537], "texts": [[], ["x", " "], ["x"] * 101, ["中" * 21_846]]},
     "DescribeModel": {},
-    "Record": {"recalls": [[], *([recall] for recall in BAD_RECALLS), [RECALL] * 257]},
+    "Record": {
+        "recalls": [[], *([recall] for recall in BAD_RECALLS), [RECALL] * 257],
+        "denied": [*([call] for call in BAD_DENIED), [DENIED] * 257],
+    },
 }
 CASES = [(m, f, v) for m, fields in BAD.items() for f, values in fields.items() for v in values]
 
@@ -241,7 +269,7 @@ async def embed_address(embed_token, tmp_path_factory):
 @pytest.fixture
 async def send(services, embed_address, embed_token):
     """Sends a request and returns the error."""
-    _, key = await services.operator.create_key(NewKey(tenant="acme"))
+    _, key = await services.operator.create_key(NewKey(tenant="acme", rights=("read", "write", "admin")))
     recall = services.recall_address
     addresses = {"Embedding": embed_address, "Recall": recall, "Receipt": recall}
     keys = {"Admin": services.database.operator_key, "Embedding": embed_token, "Record": services.record_token}

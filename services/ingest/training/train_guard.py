@@ -25,8 +25,9 @@ from hindsight_embedding.embedder import Embedder
 from hindsight_embedding.model import Role
 from hindsight_embedding.onnx_model import OnnxModel
 from hindsight_embedding.packaged import provide_model
-from hindsight_ingest.disguise import unmask
-from hindsight_ingest.guard import WEIGHTS, language_of, sign_row
+from hindsight_ingest.guard import WEIGHTS, find_signs, language_of, sign_row
+from hindsight_ingest.guard_rules import is_sure
+from hindsight_language.disguise import unmask
 from hindsight_runtime.heads import Matrix, Row, count_grams, fit, kernel, pack, pair_signs
 from numpy.typing import NDArray
 
@@ -38,7 +39,7 @@ SETS = [ROOT / "bench" / "sets" / f"guard_{lang}.jsonl" for lang in ("en", "zh")
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
 OUTER, INNER = 5, 5
 # Prior variance of each kind of weight, found by cross-validation on the first half of the lines.
-GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 20.0, 0.3, 30.0
+GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 20.0, 0.3, 60.0
 MOST_FALSE = {"plain": 0.007, "imperative": 0.02}  # of benign lines inside training, a little below what is promised
 Places = NDArray[np.int64]
 Z = 1.96  # of a 95 % interval
@@ -54,6 +55,7 @@ class Line:
     is_attack: bool
     lang: str  # whose threshold it is held to
     group: str  # under which it is reported
+    is_sure: bool  # by rules alone
 
     @property
     def is_dev(self) -> bool:
@@ -81,7 +83,9 @@ def read_line(row: Mapping[str, Any], origin: str) -> Line:
         sort = "benign plain" if is_chat else "benign imperative"
     elif source.startswith("cyberseceval"):
         sort = "attack cyberseceval"
-    return Line(row["text"], plain, sign_row(reading), row["label"] == "attack", lang, f"{origin} {sort} {spoken}")
+    signs = find_signs(reading)
+    group = f"{origin} {sort} {spoken}"
+    return Line(row["text"], plain, sign_row(signs), row["label"] == "attack", lang, group, is_sure(signs))
 
 
 def read_lines() -> list[Line]:
@@ -150,7 +154,9 @@ def nested(lines: Sequence[Line], covariance: Matrix, wanted: Matrix) -> Matrix:
         within = cross_validate(covariance, wanted, inner, seen)
         thresholds = choose_thresholds([lines[i] for i in seen.tolist()], within[seen])
         scores = predict(covariance, wanted, seen, held)
-        over[held] = [score >= thresholds[lines[i].lang] for i, score in zip(held.tolist(), scores, strict=True)]
+        over[held] = [
+            lines[i].is_sure or score >= thresholds[lines[i].lang] for i, score in zip(held.tolist(), scores, strict=True)
+        ]
     return over
 
 
@@ -186,7 +192,8 @@ def main() -> None:
     grams, pairs = count_grams([one.plain for one in lines]), pair_signs([one.signs for one in lines])
     bare = [(grams, GRAMS_VARIANCE), (pairs, PAIRS_VARIANCE)]
     sorts = {"bare": bare, "full": [*bare, (embed(lines), EMBEDDING_VARIANCE)]}
-    stored: dict[str, Any] = {"training_sha256": np.array(hash_training())}
+    model_id = OnnxModel(provide_model(MODELS)).identity.id
+    stored: dict[str, Any] = {"training_sha256": np.array(hash_training()), "model_id": np.array(model_id)}
     dev = np.flatnonzero([one.is_dev for one in lines])
     for sort, blocks in sorts.items():
         covariance = kernel(blocks)

@@ -27,7 +27,7 @@ SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what rec
     "memory_search": (
         {"agent_id", "query"},
         {
-            **dict.fromkeys(("key_filter", "tags", "scope", "kind", "since", "until", "as_of")),
+            **dict.fromkeys(("key_filter", "tags", "scope", "kind", "since", "until", "as_of", "context")),
             **{"top_k": 5, "min_importance": 0.0, "mode": "hybrid", "include_archived": False},
         },
     ),
@@ -35,7 +35,7 @@ SPECIFIED = {  # tool -> required, optional with defaults (SPEC Q, less what rec
         {"goal", "outcome", "scenario_summary"},
         dict.fromkeys(("key_steps", "pitfalls", "reusable_knowledge", "tags")),
     ),
-    "search_memory": (set(), {**dict.fromkeys(("query", "tags")), "mode": "hybrid", "limit": 5}),
+    "search_memory": (set(), {**dict.fromkeys(("query", "tags", "context")), "mode": "hybrid", "limit": 5}),
     "memory_update": (
         {"agent_id", "memory_id"},
         dict.fromkeys([*MEMORY_FIELDS, "revision", "request_id"]),

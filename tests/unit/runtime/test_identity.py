@@ -55,7 +55,28 @@ def test_a_limited_key_may_read_but_not_write_what_concerns_the_agent():
 
 def test_an_assertion_carries_the_principal():
     private, public = identity.new_assertion_keys()
-    assert identity.verify_assertion(identity.sign_assertion(KEY, private), public) == KEY
+    assert identity.verify_assertion(identity.sign_assertion(KEY, private), public) == replace(KEY, tenant_id=0)
+
+
+async def test_an_assertion_is_believed_for_a_tenant_that_exists_and_never_for_the_operator_s_right():
+    private, public = identity.new_assertion_keys()
+    asked = []
+
+    async def find_tenant(name: str):
+        asked.append(name)
+        return {"acme": 7}.get(name)
+
+    authenticator = KeyAuthenticator(no_key, find_tenant, public)
+
+    async def authenticate(principal: Principal) -> Principal:
+        return await authenticator.authenticate({"authorization": f"Bearer {identity.sign_assertion(principal, private)}"})
+
+    assert await authenticate(replace(KEY, tenant_id=99)) == KEY
+    assert await authenticate(replace(KEY, rights=frozenset({"read", "operator"}))) == KEY
+    for _ in range(2):
+        with pytest.raises(Unauthenticated):
+            await authenticate(replace(KEY, tenant="none"))
+    assert asked == ["acme", "none"]
 
 
 def test_an_assertion_of_another_signer_or_too_long_a_life_is_refused():
@@ -85,7 +106,7 @@ async def test_wrong_expired_revoked_and_missing_keys_are_refused_alike():
     async def look_up(digest: bytes):
         return rows.get(digest)
 
-    authenticator = KeyAuthenticator(look_up)
+    authenticator = KeyAuthenticator(look_up, no_tenant)
     tokens = [*keys.values(), new_secret(), "hs_", "nonsense"]
     headers = [{"authorization": f"Bearer {t}"} for t in tokens] + [{}, {"authorization": "Basic x"}, {"x-tenant": "acme"}]
     messages = set()
@@ -94,6 +115,14 @@ async def test_wrong_expired_revoked_and_missing_keys_are_refused_alike():
             await authenticator.authenticate(header)
         messages.add(refusal.value.message)
     assert len(messages) == 1
+
+
+async def no_key(digest: bytes) -> None:
+    """No key is known."""
+
+
+async def no_tenant(name: str) -> None:
+    """No tenant is known."""
 
 
 def _signer(private: str) -> Ed25519PrivateKey:

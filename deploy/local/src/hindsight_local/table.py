@@ -73,7 +73,7 @@ SERVICES = (
         "worker",
         (str(BIN / "hindsight-worker"),),
         "grpc",
-        ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", *EMBED),
+        ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", "REDIS_URL", *EMBED),
         (
             *LISTENING,
             "HINDSIGHT_TURNS_KEPT_DAYS",
@@ -95,8 +95,14 @@ SERVICES = (
         "edge",
         (str(BIN / "hindsight-mcp-edge"),),
         "http",
-        ("HINDSIGHT_EDGE_PORT", "HINDSIGHT_INGEST_ADDRESS", "HINDSIGHT_RECALL_ADDRESS", "HINDSIGHT_EMBED_ADDRESS"),
-        ("HINDSIGHT_TOOLSETS", "HINDSIGHT_LOG_CONTENT", "HINDSIGHT_ALLOWED_HOSTS"),
+        (
+            *("HINDSIGHT_EDGE_PORT", "HINDSIGHT_INGEST_ADDRESS", "HINDSIGHT_RECALL_ADDRESS", "HINDSIGHT_EMBED_ADDRESS"),
+            "HINDSIGHT_ASSERTION_PRIVATE_KEY",
+        ),
+        (
+            *("HINDSIGHT_TOOLSETS", "HINDSIGHT_LOG_CONTENT", "HINDSIGHT_ALLOWED_HOSTS", "FORWARDED_ALLOW_IPS"),
+            *("HINDSIGHT_OAUTH_ISSUER", "HINDSIGHT_OAUTH_AUDIENCE", "HINDSIGHT_OAUTH_JWKS_URL"),
+        ),
     ),
 )
 
@@ -156,6 +162,7 @@ def _environment(service: Service, site: Site) -> dict[str, str]:
         "HINDSIGHT_MAINTENANCE_DB_PASSWORD": secrets.maintenance_password,
         "HINDSIGHT_MAINTENANCE_DATABASE_URL": with_user(site.owner_dsn, "hindsight_maintenance", secrets.maintenance_password),
         "HINDSIGHT_OPERATOR_KEY": secrets.operator_key,
+        "HINDSIGHT_ASSERTION_PRIVATE_KEY": secrets.assertion_private_key,
     }
     env = {**passed_on(service.passed), **{name: known[name] for name in service.told}, "PYTHONUNBUFFERED": "1"}
     if service.role:

@@ -24,6 +24,8 @@ from hindsight.v1 import (
     recall_pb2_grpc,
     receipt_pb2,
     receipt_pb2_grpc,
+    review_pb2,
+    review_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
 )
@@ -53,6 +55,7 @@ from hindsight_memory.types import (
     Observed,
     Receipt,
     Relation,
+    Review,
     Session,
     Status,
     ThenAndNow,
@@ -105,6 +108,7 @@ class Hindsight:
         ]
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channels[0])
+        self._reviews = review_pb2_grpc.ReviewServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
         self._erasures = erasure_pb2_grpc.ErasureServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
@@ -281,6 +285,7 @@ class Hindsight:
         deadline_ms: int = 0,
         drop_irrelevant: bool = False,
         rerank: bool = False,
+        context: str = "",
         agent_id: str = "",
     ) -> Answer:
         """The memories that answer a query, best first, each with its reasons."""
@@ -298,6 +303,7 @@ class Hindsight:
             "deadline_ms": deadline_ms,
             "drop_irrelevant": drop_irrelevant,
             "rerank": rerank,
+            "context": context,
             "agent_id": agent_id or self._agent_id,
         }
         return wire.to_answer(await self._call(self._recall.Recall, wire.fill(recall_pb2.RecallRequest(), fields)))
@@ -363,6 +369,26 @@ class Hindsight:
         async for page in self._pages(self._recall.ListConflicts, request):
             for conflict in page.conflicts:
                 yield wire.to_conflict(conflict)
+
+    async def list_reviews(self, reason: str = "", *, agent_id: str = "") -> AsyncIterator[Review]:
+        """What waits for a person's word, newest memory first; with a reason, that alone."""
+        request = recall_pb2.ListReviewsRequest(reason=reason, agent_id=agent_id or self._agent_id)
+        async for page in self._pages(self._recall.ListReviews, request):
+            for review in page.reviews:
+                yield wire.to_review(review)
+
+    async def approve(
+        self, memory_id: str, edits: Mapping[str, str] | None = None, *, agent_id: str = "", request_id: str = ""
+    ) -> WriteResult:
+        """Let a memory in that waits for review, as it is or with another key, query or value."""
+        request = review_pb2.ApproveRequest(memory_id=memory_id)
+        wire.fill(request, self._identity(agent_id, request_id) | dict(edits or {}))
+        return wire.to_result((await self._call(self._reviews.Approve, request)).result)
+
+    async def reject(self, memory_id: str, *, agent_id: str = "", request_id: str = "") -> None:
+        """Keep a memory out that waits for review: it is deleted."""
+        request = review_pb2.RejectRequest(memory_id=memory_id)
+        await self._call(self._reviews.Reject, wire.fill(request, self._identity(agent_id, request_id)))
 
     async def create_key(self, key: NewKey, *, request_id: str = "") -> tuple[Key, str]:
         """Make a key; the key and its secret, which is told only here."""

@@ -10,9 +10,10 @@ SourceKind = Literal["user", "tool", "inference", "retrospective", "import"]
 Status = Literal["active", "pending_review", "superseded", "archived", "deletable", "deleted"]
 Mode = Literal["semantic", "tag", "hybrid"]
 HitReason = Literal["topic", "standing", "history"]
+Flag = Literal["contradicts_context", "odd_one_out", "under_review", "unverified"]
 ForgetMode = Literal["fade", "delete"]
 TurnRole = Literal["user", "assistant", "tool_call", "tool_result"]
-Right = Literal["read", "write", "admin", "operator"]
+Right = Literal["read", "write", "admin", "operator", "instruct"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +266,19 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Review:
+    """A memory that waits for a person's word, and why."""
+
+    memory: Memory
+    reason: str
+    signs: tuple[str, ...]
+    score: float
+    copies: int
+    at: datetime | None
+    principal: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A memory, or a turn where turns were asked for, with its place in the answer and its reasons."""
 
@@ -276,6 +290,7 @@ class Hit:
     findings: tuple[Finding, ...]
     contributions: tuple[Contribution, ...]
     reason: HitReason = "topic"
+    flags: tuple[Flag, ...] = ()  # why to read it with care
 
     @property
     def memory(self) -> Memory:
@@ -295,6 +310,7 @@ class Answer:
     is_partial: bool = False  # some channels are missing because time was up
     is_degraded: bool = False  # some channels are missing because what they need does not answer
     receipt_id: str = ""  # explains the answer later; empty in tag mode
+    withheld: Mapping[str, Flag] = field(default_factory=dict)  # memories that the guard kept out, by id
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +354,7 @@ class Receipt:
     near_misses: tuple[Considered, ...]
     channels: tuple[ChannelAccount, ...]
     took_ms: Mapping[str, float]
+    withheld: Mapping[str, Flag] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

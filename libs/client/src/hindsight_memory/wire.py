@@ -25,6 +25,7 @@ from hindsight_memory.types import (
     ErasureReceipt,
     Filter,
     Finding,
+    Flag,
     GateVerdict,
     Hit,
     Job,
@@ -35,6 +36,7 @@ from hindsight_memory.types import (
     NewMemory,
     Receipt,
     Relation,
+    Review,
     Session,
     Source,
     Task,
@@ -364,7 +366,7 @@ def to_answer(response: recall_pb2.RecallResponse) -> Answer:
     missing = _channels(response.missing_channels)
     hits = tuple(to_hit(h) for h in response.hits)
     states = (response.is_partial, response.is_degraded, response.receipt_id)
-    return Answer(hits, missing, response.next_page_token, *states)
+    return Answer(hits, missing, response.next_page_token, *states, withheld=to_withheld(response.withheld))
 
 
 def to_verdict(response: recall_pb2.ShouldRecallResponse) -> GateVerdict:
@@ -393,6 +395,7 @@ def to_receipt(r: receipt_pb2.Receipt) -> Receipt:
         near_misses=tuple(to_considered(c) for c in r.near_misses),
         channels=channels,
         took_ms=dict(r.took_ms),
+        withheld=to_withheld(r.withheld),
     )
 
 
@@ -438,7 +441,18 @@ def to_hit(h: recall_pb2.Hit) -> Hit:
         findings=_findings(h),
         contributions=_contributions(h),
         reason=short("HIT_REASON", h.reason, recall_pb2.HitReason),
+        flags=tuple(short("FLAG", flag, memory_pb2.Flag) for flag in h.flags),
     )
+
+
+def to_withheld(withheld: Iterable[recall_pb2.Withheld]) -> dict[str, Flag]:
+    """What the guard kept out of an answer: id -> flag."""
+    return {one.memory_id: short("FLAG", one.reason, memory_pb2.Flag) for one in withheld}
+
+
+def to_review(r: recall_pb2.Review) -> Review:
+    """A memory that waits for a person's word."""
+    return Review(to_memory(r.memory), r.reason, tuple(r.signs), r.score, r.copies, moment(r, "at"), r.principal)
 
 
 def to_key(k: admin_pb2.Key) -> Key:

@@ -21,6 +21,7 @@ from hindsight_memory import (
     NewKey,
     Withdrawal,
 )
+from hindsight_runtime.identity import new_assertion_keys
 from rich.console import Console
 from rich.table import Table
 
@@ -112,6 +113,14 @@ def revoke(key_id: str, tenant: Tenant = "") -> None:
     """End a key; it stops working within 5 seconds."""
     _run(lambda client: client.revoke_key(key_id, tenant=tenant))
     console.print(f"revoked {key_id}")
+
+
+@key_commands.command("new-assertion-pair")
+def new_assertion_pair() -> None:
+    """Print a fresh key pair as settings: the private one for the edge, which vouches with it for callers that come with
+    OAuth tokens, the public one for ingest and recall. Asks no server."""
+    private, public = new_assertion_keys()
+    print(f"HINDSIGHT_ASSERTION_PRIVATE_KEY={private}\nHINDSIGHT_ASSERTION_PUBLIC_KEY={public}")
 
 
 @job_commands.command("list")

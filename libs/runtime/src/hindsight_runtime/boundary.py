@@ -1,11 +1,13 @@
 """The outermost layer of every call: decoding, identity, admission, deadline, and errors as statuses."""
 
 import asyncio
+import hashlib
 import secrets
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import grpc
@@ -13,15 +15,19 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
+from hindsight_runtime.attempts import Attempts, peer_address
 from hindsight_runtime.errors import (
     DeadlineExceeded,
     DependencyUnavailable,
     HindsightError,
     Overloaded,
+    PermissionDenied,
+    Unauthenticated,
     Undecodable,
     Unimplemented,
 )
-from hindsight_runtime.identity import Authenticator, set_caller
+from hindsight_runtime.identity import Authenticator, Principal, caller, is_key, set_caller
+from hindsight_runtime.limits import Limits, Shares, weigh
 
 DOMAIN = "hindsight"
 DEFAULT_DEADLINE_S = 30.0  # of a call that names none
@@ -33,6 +39,9 @@ OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
 STATUS_DETAILS = "grpc-status-details-bin"
 STATUS_BYTES = 4096  # trailing metadata above 8 KiB may be dropped by a peer, which then reports overload instead
 MESSAGE_CHARS = 300
+SUBJECT_CHARS = 256
+NAMING = ("tenant", "key_id", "agent_id", "scope", "memory_id")  # fields that say what a refused call was about
+WRONG_KEYS = 100  # of an address in a minute; the edge, which lets 20 of each client through, comes from one for all of them
 UNKNOWN_TENANT = -1  # of calls whose credential is still being checked
 
 log = structlog.get_logger()
@@ -83,14 +92,35 @@ def _code(error: HindsightError) -> grpc.StatusCode:
     return grpc.StatusCode[error.code]
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A call that was refused although its credential is valid."""
+
+    tenant_id: int
+    principal: str
+    action: str  # the RPC's name
+    subject: str  # what it was about, by its ids
+
+
 class Boundary(grpc.aio.ServerInterceptor):
     """Answers every call of this server with a message or with a status that says what to do; never UNKNOWN."""
 
-    def __init__(self, authenticator: Authenticator, *, max_calls: int, time_limit_s: float = DEFAULT_DEADLINE_S):
+    def __init__(
+        self,
+        authenticator: Authenticator,
+        *,
+        max_calls: int,
+        time_limit_s: float = DEFAULT_DEADLINE_S,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        on_denied: Callable[[Denial], None] | None = None,
+    ):
+        self.on_denied = on_denied
         self.authenticator = authenticator
+        self.shares = Shares(limits)
         self.max_calls = max_calls
         self.time_limit_s = time_limit_s
         self.in_flight: Counter[int] = Counter()
+        self.attempts = Attempts(WRONG_KEYS)
 
     async def intercept_service(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -129,6 +159,8 @@ class Boundary(grpc.aio.ServerInterceptor):
             if known is None:
                 incident = secrets.token_hex(6)
                 log.error("call failed", method=method, incident=incident, exc_info=failure)
+            if isinstance(known, PermissionDenied) and self.on_denied and caller().tenant_id:
+                self.on_denied(_to_denial(method, _decode(handler, raw)))
             error = known or HindsightError(f"internal error, incident {incident}; the operator finds it in the log")
         context.set_code(_code(error))
         status = to_status(error, incident)
@@ -144,11 +176,34 @@ class Boundary(grpc.aio.ServerInterceptor):
         async with asyncio.timeout(limit_s):
             metadata = {k: v for k, v in context.invocation_metadata() or () if isinstance(v, str)}
             with self._admitted(UNKNOWN_TENANT):
-                principal = await self.authenticator.authenticate(metadata)
+                principal = await self._authenticate(metadata, context.peer())
             set_caller(principal)
             with self._admitted(principal.tenant_id):
-                response: Message = await handler.unary_unary(_decode(handler, raw), context)
-                return response.SerializeToString()
+                request = _decode(handler, raw)
+                if not principal.tenant_id:  # one of our own services
+                    return (await handler.unary_unary(request, context)).SerializeToString()
+                self.shares.spend(principal.tenant_id, weigh(request))
+                async with self.shares.turn(principal.tenant_id):
+                    return (await handler.unary_unary(request, context)).SerializeToString()
+
+    async def _authenticate(self, metadata: Mapping[str, str], peer: str) -> Principal:
+        """The caller; an API key that nobody has seen valid is not looked up for an address that sent too many wrong ones."""
+        sent = metadata.get("authorization", "")
+        address, credential = peer_address(peer), hashlib.sha256(sent.encode()).digest()
+        barred_s = self.attempts.barred_s(address, credential)
+        if barred_s and is_key(metadata):
+            raise _barred(barred_s)
+        try:
+            principal = await self.authenticator.authenticate(metadata)
+        except Unauthenticated:
+            if sent:
+                self.attempts.fail(address)
+            if sent and barred_s:
+                raise _barred(barred_s) from None
+            raise
+        if is_key(metadata):
+            self.attempts.succeed(credential)
+        return principal
 
     @contextmanager
     def _admitted(self, tenant_id: int) -> Iterator[None]:
@@ -164,6 +219,19 @@ class Boundary(grpc.aio.ServerInterceptor):
             self.in_flight[tenant_id] -= 1
             if not self.in_flight[tenant_id]:
                 del self.in_flight[tenant_id]
+
+
+def _to_denial(method: str, request: Message) -> Denial:
+    principal = caller()
+    parts = [request, *(value for field, value in request.ListFields() if field.message_type and not field.is_repeated)]
+    named = {name: getattr(part, name, "") for name in NAMING for part in parts if getattr(part, name, "")}
+    subject = " ".join(f"{name}={value}" for name, value in named.items())
+    subject = "".join(c for c in subject if c.isprintable())[:SUBJECT_CHARS]
+    return Denial(principal.tenant_id, principal.key_id, method.rpartition("/")[2], subject)
+
+
+def _barred(barred_s: float) -> Overloaded:
+    return Overloaded("too many wrong keys came from this address; try again later", retry_after_s=barred_s)
 
 
 def _decode(handler: Any, raw: bytes) -> Message:

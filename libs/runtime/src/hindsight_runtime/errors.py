@@ -113,14 +113,16 @@ class ModelMismatch(HindsightError):
     code, reason = "FAILED_PRECONDITION", "MODEL_MISMATCH"
 
 
-class HeldBack(HindsightError):
-    """What was to be stored is not let in without a person's word; the reason says why."""
+class InstructionNotAllowed(HindsightError):
+    """What was to be stored gives an order, and is not let in without a person's word."""
 
-    code = "FAILED_PRECONDITION"
+    code, reason = "FAILED_PRECONDITION", "INSTRUCTION_NOT_ALLOWED"
 
-    def __init__(self, message: str, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+
+class DisguisedText(HindsightError):
+    """What was to be stored gives an order in disguise, and is not let in without a person's word."""
+
+    code, reason = "FAILED_PRECONDITION", "DISGUISED_TEXT"
 
 
 class NotConfigured(HindsightError):

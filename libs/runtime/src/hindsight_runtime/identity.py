@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ KEY_PREFIX = "hs_"
 ASSERTION_LIFETIME_S = 60
 CACHE_S = 5.0  # a revoked key works no longer than this
 CACHE_KEYS = 4096
+ASSERTED_RIGHTS = frozenset({"read", "write", "admin"})  # a stolen signing key makes no operator
 NEVER_CACHED = frozenset({"admin", "operator"})  # a revoked one could make itself a successor meanwhile
 
 
@@ -150,6 +151,11 @@ def bearer(metadata: Mapping[str, str]) -> str:
     return token.strip()
 
 
+def is_key(metadata: Mapping[str, str]) -> bool:
+    """Whether the credential in a call's metadata is an API key, which is looked up, and nothing that proves itself."""
+    return metadata.get("authorization", "").partition(" ")[2].strip().startswith(KEY_PREFIX)
+
+
 class Authenticator(Protocol):
     """Turns a call's metadata into a principal."""
 
@@ -178,8 +184,10 @@ class KeyAuthenticator:
     """Believes API keys that the lookup knows, and assertions signed by the edge."""
 
     lookup: Callable[[bytes], Awaitable[Mapping[str, Any] | None]]  # SHA-256 of a key -> its row
+    find_tenant: Callable[[str], Awaitable[int | None]]  # the name in an assertion -> the tenant's id
     assertion_public_key: str = ""
     _cache: dict[bytes, tuple[float, Principal | None]] = field(default_factory=dict)
+    _tenants: dict[str, tuple[float, int | None]] = field(default_factory=dict)
 
     async def authenticate(self, metadata: Mapping[str, str]) -> Principal:
         """The caller."""
@@ -187,7 +195,7 @@ class KeyAuthenticator:
         if token.startswith(KEY_PREFIX):
             principal = await self._look_up(hash_secret(token))
         else:
-            principal = verify_assertion(token, self.assertion_public_key)
+            principal = await self._place(verify_assertion(token, self.assertion_public_key))
         now = datetime.now(UTC)
         if principal is None or principal.revoked_at or (principal.expires_at and principal.expires_at <= now):
             raise Unauthenticated
@@ -206,6 +214,17 @@ class KeyAuthenticator:
             self._cache.clear()
         self._cache[digest] = (now + CACHE_S, principal)
         return principal
+
+    async def _place(self, asserted: Principal) -> Principal | None:
+        """The principal in its tenant; None where there is no tenant of this name."""
+        now = time.monotonic()
+        until, tenant_id = self._tenants.get(asserted.tenant, (0.0, None))
+        if until <= now:
+            tenant_id = await self.find_tenant(asserted.tenant)
+            if len(self._tenants) >= CACHE_KEYS:
+                self._tenants.clear()
+            self._tenants[asserted.tenant] = (now + CACHE_S, tenant_id)
+        return replace(asserted, tenant_id=tenant_id) if tenant_id else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +263,7 @@ def new_assertion_keys() -> tuple[str, str]:
 
 
 def sign_assertion(principal: Principal, private_key: str) -> str:
-    """Vouch for a principal for at most 60 seconds."""
+    """Vouch for a principal for at most 60 seconds. Its tenant is told by name: who signs need not know ids."""
     now = int(time.time())
     claims = {
         "iss": "hindsight-edge",
@@ -253,7 +272,6 @@ def sign_assertion(principal: Principal, private_key: str) -> str:
         "exp": now + ASSERTION_LIFETIME_S,
         "sub": principal.key_id,
         "name": principal.name,
-        "tenant_id": principal.tenant_id,
         "tenant": principal.tenant,
         "agents": principal.agent_ids,
         "agent": principal.default_agent_id,
@@ -265,7 +283,7 @@ def sign_assertion(principal: Principal, private_key: str) -> str:
 
 
 def verify_assertion(token: str, public_key: str) -> Principal:
-    """The principal an assertion vouches for.
+    """The principal an assertion vouches for, its tenant's id left 0, which no tenant has.
 
     Raises:
         Unauthenticated: not signed by the edge, too old, or valid for longer than 60 seconds.
@@ -284,14 +302,14 @@ def verify_assertion(token: str, public_key: str) -> Principal:
         if claims["exp"] - claims["iat"] > ASSERTION_LIFETIME_S:
             raise Unauthenticated
         return Principal(
-            tenant_id=int(claims["tenant_id"]),
+            tenant_id=0,
             tenant=str(claims["tenant"]),
             key_id=str(claims["sub"]),
             name=str(claims.get("name", "")),
             agent_ids=tuple(claims.get("agents", ())),
             default_agent_id=str(claims.get("agent", "")),
             scopes=tuple(claims.get("scopes", ())),
-            rights=frozenset(claims["rights"]),
+            rights=ASSERTED_RIGHTS.intersection(claims["rights"]),
             sources=frozenset(claims["sources"]),
         )
     except (jwt.InvalidTokenError, KeyError, TypeError, ValueError, RecursionError):

@@ -15,9 +15,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 
-from hindsight_runtime.boundary import WIRE_LIMIT_BYTES, Boundary
+from hindsight_runtime.boundary import WIRE_LIMIT_BYTES, Boundary, Denial
 from hindsight_runtime.errors import HindsightError, StartFailed
 from hindsight_runtime.identity import Authenticator
+from hindsight_runtime.limits import Limits
 from hindsight_runtime.logs import configure_logs
 from hindsight_runtime.settings import ServerSettings
 
@@ -47,6 +48,7 @@ class Service:
     register: Callable[[grpc.aio.Server], None]
     names: Sequence[str]  # full proto service names, for health and reflection
     probes: Mapping[str, Probe] = field(default_factory=dict)  # dependency -> raises when it does not answer
+    on_denied: Callable[[Denial], None] | None = None  # is told of calls that were refused for want of a right
 
 
 async def wait_for(dependency: str, probe: Callable[[], Awaitable[T]]) -> T:
@@ -70,10 +72,16 @@ async def wait_for(dependency: str, probe: Callable[[], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def serving(
-    service: Service, address: str, *, max_calls: int, grace_s: float, max_connection_age_s: float = MAX_CONNECTION_AGE_S
+    service: Service,
+    address: str,
+    *,
+    max_calls: int,
+    grace_s: float,
+    max_connection_age_s: float = MAX_CONNECTION_AGE_S,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[int]:
     """Serve at an address ("host:port" or "unix:path") inside the block; yields the port. Calls in flight are finished."""
-    boundary = Boundary(service.authenticator, max_calls=max_calls)
+    boundary = Boundary(service.authenticator, max_calls=max_calls, limits=limits, on_denied=service.on_denied)
     options = (*SERVER_OPTIONS, ("grpc.max_connection_age_ms", int(max_connection_age_s * 1000)))
     server = grpc.aio.server(interceptors=[boundary], options=options)
     health = HealthServicer()
@@ -161,6 +169,7 @@ async def _run(name: str, settings: ServerSettings, open_service: Callable[[Asyn
             max_calls=settings.max_calls,
             grace_s=settings.grace_s,
             max_connection_age_s=settings.max_connection_age_s,
+            limits=settings.limits,
         ) as port:
             log.info("serving", host=settings.host, port=port)
             await stopped

@@ -7,6 +7,8 @@ from typing import Literal, Self, TypeVar
 from pydantic import AliasChoices, Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from hindsight_runtime.limits import Limits
+
 S = TypeVar("S", bound=BaseSettings)
 
 
@@ -37,7 +39,14 @@ class ServerSettings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     grace_s: float = Field(default=20.0, ge=0, le=600)  # for calls in flight at SIGTERM
     max_calls: int = Field(default=512, ge=1)  # in flight at once
+    tenant_calls_per_s: float = Field(default=Limits().calls_per_s, ge=0)  # of work: an entry of a batch is one; 0: no limit
+    tenant_concurrent: int = Field(default=Limits().concurrent, ge=0)  # calls of a tenant that run at once; 0: no limit
     max_connection_age_s: float = Field(default=300.0, ge=1)  # then a caller connects anew, and finds new replicas
+
+    @property
+    def limits(self) -> Limits:
+        """What one tenant may have of this process."""
+        return Limits(self.tenant_calls_per_s, self.tenant_concurrent)
 
     @model_validator(mode="after")
     def _auth_off_on_loopback_only(self) -> Self:

@@ -21,11 +21,23 @@ ERROR_CHARS = 200
 ENQUEUE = """INSERT INTO jobs (bank_id, job_id, tenant_id, kind, payload, state) VALUES ($1, $2, $3, $4, $5, 'queued')"""
 
 # A job whose lease ran out belongs to a worker that died: it is taken over.
-LEASE_DUE = """UPDATE jobs SET state = 'running', lease = $1, leased_until = now() + $2, attempts = attempts + 1
-    WHERE (bank_id, job_id) IN (
-        SELECT bank_id, job_id FROM jobs
-        WHERE state <> 'dead' AND run_after <= now() AND (state = 'queued' OR leased_until < now())
-        ORDER BY run_after LIMIT $3 FOR UPDATE SKIP LOCKED)
+DUE = "state <> 'dead' AND run_after <= now() AND (state = 'queued' OR leased_until < now())"
+
+# Every tenant's first before any tenant's second, tenants in any order: a backlog, however old, delays its own tenant only.
+# The tenants with work are found by one step of the index each.
+LEASE_DUE = f"""WITH RECURSIVE waiting AS (
+        (SELECT tenant_id FROM jobs WHERE {DUE} ORDER BY tenant_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT j.tenant_id FROM jobs AS j WHERE j.tenant_id > w.tenant_id AND {DUE} ORDER BY j.tenant_id LIMIT 1)
+        FROM waiting AS w WHERE w.tenant_id IS NOT NULL),
+    chosen AS (
+        SELECT oldest.bank_id, oldest.job_id FROM waiting AS w CROSS JOIN LATERAL (
+            SELECT mine.*, row_number() OVER (ORDER BY mine.run_after, mine.job_id) AS place FROM (
+                SELECT j.bank_id, j.job_id, j.run_after FROM jobs AS j WHERE j.tenant_id = w.tenant_id AND {DUE}
+                ORDER BY j.run_after LIMIT $3 FOR UPDATE SKIP LOCKED) AS mine) AS oldest
+        ORDER BY oldest.place, random() LIMIT $3)
+    UPDATE jobs SET state = 'running', lease = $1, leased_until = now() + $2, attempts = attempts + 1
+    WHERE (bank_id, job_id) IN (SELECT bank_id, job_id FROM chosen)
     RETURNING bank_id, job_id, tenant_id, kind, payload, attempts, lease"""
 
 # A job that took its worker down with it at every try is a dead letter too.
@@ -94,7 +106,7 @@ async def enqueue(connection: Connection, rows: Sequence[Row]) -> None:
 
 
 async def lease_due(pool: asyncpg.Pool, *, limit: int) -> list[Job]:
-    """Lease jobs that are due, of any tenant, oldest first; as the maintenance role."""
+    """Lease jobs that are due: of every tenant in turn, the oldest of each first; as the maintenance role."""
     async with transaction(pool, 0, readonly=False) as connection:
         await connection.execute(BURY, TRIES)
         rows = await connection.fetch(LEASE_DUE, uuid7(), LEASE, limit)

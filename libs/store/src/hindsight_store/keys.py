@@ -31,6 +31,23 @@ CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id)
     VALUES ($1, $2, keyed_name($1, 'request', $3))
     ON CONFLICT DO NOTHING RETURNING request_id"""
 
+# What is told twice is kept once. A scope may be a person's, and no line is ever removed: it stands there as
+# a hash.
+AUDIT_DENIED = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome)
+    VALUES ($1, $2, $3, $4,
+        CASE WHEN starts_with($5, 'scope=') THEN 'scope=' || keyed_name($1, 'scope', substr($5, 7)) ELSE $5 END, 'denied')
+    ON CONFLICT DO NOTHING"""
+
+
+@dataclass(frozen=True, slots=True)
+class DeniedCall:
+    """A refused call, for the audit log."""
+
+    audit_id: UUID
+    principal: str
+    action: str
+    subject: str
+
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
@@ -99,3 +116,10 @@ async def ensure_tenant(pool: asyncpg.Pool, name: str) -> int:
     """The tenant of this name, made if new."""
     async with transaction(pool, 0, readonly=False) as connection:
         return await connection.fetchval("SELECT ensure_tenant($1)", name)
+
+
+async def audit_denied(pool: asyncpg.Pool, tenant_id: int, calls: Sequence[DeniedCall]) -> None:
+    """Add a tenant's refused calls to the audit log."""
+    rows = [(tenant_id, call.audit_id, call.principal, call.action, call.subject) for call in calls]
+    async with transaction(pool, tenant_id, readonly=False) as connection:
+        await connection.executemany(AUDIT_DENIED, rows)

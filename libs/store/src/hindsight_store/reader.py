@@ -31,7 +31,9 @@ from hindsight_store.words import to_tsquery
 COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
     m.source, m.session_id, m.turn, m.principal, m.trust, m.metadata, m.is_core, m.status, m.derived_from,
     m.valid_from, m.valid_to, m.known_from, m.known_to, m.created_at, m.expires_at, m.standing"""
-USE = "coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility"
+DOUBTED = """EXISTS (SELECT FROM reviews AS r WHERE r.bank_id = m.bank_id AND r.memory_id = m.memory_id
+        AND r.state = 'pending') AS is_doubted"""
+USE = f"coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility, {DOUBTED}"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
 # The revisions that were current at a moment of record time; NULL: those that are current now. What is deleted or held back
@@ -114,7 +116,7 @@ NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $22) AS score
 FEATURES = f"""SELECT {COLUMNS},
         CASE WHEN $6::timestamptz IS NULL THEN coalesce(u.hit_count, 0) ELSE past.hit_count END AS hit_count,
         CASE WHEN $6::timestamptz IS NULL THEN u.last_hit_at ELSE past.last_hit_at END AS last_hit_at,
-        coalesce(u.utility, 1) AS utility, m.word_count, c.lexemes, c.counts,
+        coalesce(u.utility, 1) AS utility, {DOUBTED}, m.word_count, c.lexemes, c.counts,
         -(content.embedding <#> $4) AS content_cosine, -(triggers.embedding <#> $4) AS trigger_cosine
     FROM memories AS m
     LEFT JOIN memory_use AS u ON u.bank_id = $1 AND u.memory_id = ANY ($2) AND u.memory_id = m.memory_id
@@ -226,7 +228,7 @@ _FIELDS = tuple(Memory.__dataclass_fields__)
 
 def to_kept(row: Mapping[str, Any]) -> Kept:
     """A row of `memories` joined with its use."""
-    return Kept(to_memory(row), Use(row["hit_count"], row["last_hit_at"], row["utility"]))
+    return Kept(to_memory(row), Use(row["hit_count"], row["last_hit_at"], row["utility"], row["is_doubted"]))
 
 
 def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:

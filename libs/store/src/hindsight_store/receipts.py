@@ -42,6 +42,13 @@ COUNT_HITS = """INSERT INTO memory_use AS u (bank_id, memory_id, tenant_id, hit_
 
 COLUMNS = ("bank_id", "receipt_id", "principal", "at", "query", "document", "scope")
 
+# A memory that the present contradicts waits for a person's word, and is recalled with a flag meanwhile. One that a person
+# has let in once is not put to them again.
+DOUBT = """INSERT INTO reviews (bank_id, memory_id, tenant_id, reason, signs, score, state, at)
+    SELECT m.bank_id, m.memory_id, $2, 'contradicts_context', '{}', 1, 'pending', $4 FROM memories AS m
+    WHERE m.bank_id = $1 AND m.memory_id = ANY ($3) AND m.known_to IS NULL AND m.status IN ('active', 'archived')
+    ON CONFLICT DO NOTHING"""
+
 REMOVE_OLD = "DELETE FROM receipts WHERE at < $1"
 
 
@@ -56,6 +63,7 @@ class RecordedRecall:
     query: str
     memory_ids: tuple[UUID, ...]
     document: bytes
+    contradicted_ids: tuple[UUID, ...] = ()  # by what was said; they go to review
     scope: str = ""
 
 
@@ -71,6 +79,9 @@ async def record(connection: Connection, tenant_id: int, recalls: Sequence[Recor
     rows = await connection.fetch(INSERT_RECEIPTS, tenant_id, *columns)
     fresh = {row["receipt_id"] for row in rows}
     hits = [(r, memory_id) for r in recalls if r.receipt_id in fresh for memory_id in r.memory_ids]
+    for one in recalls:
+        if one.receipt_id in fresh and one.contradicted_ids:
+            await connection.execute(DOUBT, one.bank_id, tenant_id, one.contradicted_ids, one.at)
     if hits:
         banks, ids, moments = [r.bank_id for r, _ in hits], [i for _, i in hits], [r.at for r, _ in hits]
         asked = ([r.query for r, _ in hits], moments, [r.scope for r, _ in hits])

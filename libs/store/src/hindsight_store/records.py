@@ -51,6 +51,7 @@ class Use:
     hit_count: int = 0
     last_hit_at: datetime | None = None
     utility: float = 1.0
+    is_doubted: bool = False  # it waits for a person's word
 
 
 @dataclass(frozen=True, slots=True)

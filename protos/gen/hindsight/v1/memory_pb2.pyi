@@ -55,6 +55,7 @@ class Flag(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FLAG_CONTRADICTS_CONTEXT: _ClassVar[Flag]
     FLAG_ODD_ONE_OUT: _ClassVar[Flag]
     FLAG_UNDER_REVIEW: _ClassVar[Flag]
+    FLAG_UNVERIFIED: _ClassVar[Flag]
 KIND_UNSPECIFIED: Kind
 KIND_PREFERENCE: Kind
 KIND_FACT: Kind
@@ -85,6 +86,7 @@ FLAG_UNSPECIFIED: Flag
 FLAG_CONTRADICTS_CONTEXT: Flag
 FLAG_ODD_ONE_OUT: Flag
 FLAG_UNDER_REVIEW: Flag
+FLAG_UNVERIFIED: Flag
 
 class Source(_message.Message):
     __slots__ = ("kind", "session_id", "turn")

@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from hindsight.v1 import memory_pb2 as _memory_pb2
 from hindsight.v1 import recall_pb2 as _recall_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -31,7 +32,7 @@ class ImportanceParts(_message.Message):
     def __init__(self, stored: _Optional[float] = ..., stage: _Optional[float] = ..., retention: _Optional[float] = ..., utility: _Optional[float] = ...) -> None: ...
 
 class Considered(_message.Message):
-    __slots__ = ("memory_id", "session_id", "turn", "rank", "reason", "similarity", "final_score", "contributions", "importance", "findings")
+    __slots__ = ("memory_id", "session_id", "turn", "rank", "reason", "similarity", "final_score", "contributions", "importance", "findings", "flags")
     MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
@@ -42,6 +43,7 @@ class Considered(_message.Message):
     CONTRIBUTIONS_FIELD_NUMBER: _ClassVar[int]
     IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
     FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    FLAGS_FIELD_NUMBER: _ClassVar[int]
     memory_id: str
     session_id: str
     turn: int
@@ -52,7 +54,8 @@ class Considered(_message.Message):
     contributions: _containers.RepeatedCompositeFieldContainer[_recall_pb2.Contribution]
     importance: ImportanceParts
     findings: _containers.RepeatedCompositeFieldContainer[_recall_pb2.Finding]
-    def __init__(self, memory_id: _Optional[str] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., rank: _Optional[int] = ..., reason: _Optional[_Union[_recall_pb2.HitReason, str]] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., contributions: _Optional[_Iterable[_Union[_recall_pb2.Contribution, _Mapping]]] = ..., importance: _Optional[_Union[ImportanceParts, _Mapping]] = ..., findings: _Optional[_Iterable[_Union[_recall_pb2.Finding, _Mapping]]] = ...) -> None: ...
+    flags: _containers.RepeatedScalarFieldContainer[_memory_pb2.Flag]
+    def __init__(self, memory_id: _Optional[str] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., rank: _Optional[int] = ..., reason: _Optional[_Union[_recall_pb2.HitReason, str]] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., contributions: _Optional[_Iterable[_Union[_recall_pb2.Contribution, _Mapping]]] = ..., importance: _Optional[_Union[ImportanceParts, _Mapping]] = ..., findings: _Optional[_Iterable[_Union[_recall_pb2.Finding, _Mapping]]] = ..., flags: _Optional[_Iterable[_Union[_memory_pb2.Flag, str]]] = ...) -> None: ...
 
 class ChannelAccount(_message.Message):
     __slots__ = ("channel", "found", "missing")
@@ -65,7 +68,7 @@ class ChannelAccount(_message.Message):
     def __init__(self, channel: _Optional[_Union[_recall_pb2.Channel, str]] = ..., found: _Optional[int] = ..., missing: _Optional[str] = ...) -> None: ...
 
 class Receipt(_message.Message):
-    __slots__ = ("receipt_id", "at", "query", "mode", "top_k", "relevance_floor", "weight_similarity", "weight_importance", "hits", "near_misses", "channels", "took_ms", "as_of")
+    __slots__ = ("receipt_id", "at", "query", "mode", "top_k", "relevance_floor", "weight_similarity", "weight_importance", "hits", "near_misses", "channels", "took_ms", "as_of", "withheld")
     class TookMsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -86,6 +89,7 @@ class Receipt(_message.Message):
     CHANNELS_FIELD_NUMBER: _ClassVar[int]
     TOOK_MS_FIELD_NUMBER: _ClassVar[int]
     AS_OF_FIELD_NUMBER: _ClassVar[int]
+    WITHHELD_FIELD_NUMBER: _ClassVar[int]
     receipt_id: str
     at: _timestamp_pb2.Timestamp
     query: str
@@ -99,7 +103,8 @@ class Receipt(_message.Message):
     channels: _containers.RepeatedCompositeFieldContainer[ChannelAccount]
     took_ms: _containers.ScalarMap[str, float]
     as_of: _timestamp_pb2.Timestamp
-    def __init__(self, receipt_id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[_recall_pb2.Mode, str]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., weight_similarity: _Optional[float] = ..., weight_importance: _Optional[float] = ..., hits: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., near_misses: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., channels: _Optional[_Iterable[_Union[ChannelAccount, _Mapping]]] = ..., took_ms: _Optional[_Mapping[str, float]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    withheld: _containers.RepeatedCompositeFieldContainer[_recall_pb2.Withheld]
+    def __init__(self, receipt_id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[_recall_pb2.Mode, str]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., weight_similarity: _Optional[float] = ..., weight_importance: _Optional[float] = ..., hits: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., near_misses: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., channels: _Optional[_Iterable[_Union[ChannelAccount, _Mapping]]] = ..., took_ms: _Optional[_Mapping[str, float]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., withheld: _Optional[_Iterable[_Union[_recall_pb2.Withheld, _Mapping]]] = ...) -> None: ...
 
 class GetReceiptResponse(_message.Message):
     __slots__ = ("receipt",)

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class RecordServiceStub:
-    """Keeps accounts of recalls. Internal: the caller is the recall service, which itself changes nothing in the database.
+    """Keeps accounts of recalls and of refused calls. Internal: the caller is the recall service, which itself changes nothing in the database.
     """
 
     def __init__(self, channel):
@@ -43,7 +43,7 @@ class RecordServiceStub:
 
 
 class RecordServiceServicer:
-    """Keeps accounts of recalls. Internal: the caller is the recall service, which itself changes nothing in the database.
+    """Keeps accounts of recalls and of refused calls. Internal: the caller is the recall service, which itself changes nothing in the database.
     """
 
     def Record(self, request, context):
@@ -70,7 +70,7 @@ def add_RecordServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class RecordService:
-    """Keeps accounts of recalls. Internal: the caller is the recall service, which itself changes nothing in the database.
+    """Keeps accounts of recalls and of refused calls. Internal: the caller is the recall service, which itself changes nothing in the database.
     """
 
     @staticmethod

@@ -1,18 +1,20 @@
 """Changes of memories that are already there: update, forget, restore."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import asyncpg
-from hindsight_runtime.errors import HeldBack, NotFound, PermissionDenied, RevisionMismatch
+from hindsight_runtime.errors import DisguisedText, InstructionNotAllowed, NotFound, PermissionDenied, RevisionMismatch
 from hindsight_runtime.identity import Principal
 from hindsight_store.reader import reading
 from hindsight_store.records import Embedded, Memory
 from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import CEILINGS, Candidate, lower_to_ceiling
+from hindsight_ingest.guard import DISGUISED
 from hindsight_ingest.pipeline import Call, Pipeline, Result, lock_key
 from hindsight_ingest.standing import mark
 from hindsight_ingest.versions import Versions
@@ -41,6 +43,7 @@ class Changes:
         Raises:
             NotFound: no such memory within what the caller may see.
             RevisionMismatch: a revision was given and is not the current one.
+            InstructionNotAllowed, DisguisedText: as the guard says of what it would say.
         """
         for _ in range(UPDATE_TRIES):
             try:
@@ -67,7 +70,7 @@ class Changes:
                 raise _Outrun
             changed, adjustments = _apply(memory, fields, call.principal)
             if READ_BY_GUARD & fields.keys():
-                self._check(changed, call.principal, embedded)
+                await self._check(changed, call.principal, embedded)
             if changed != memory:
                 changed = (await self._write(writer, bank_id, call, (changed, embedded or memory.revision)))[0]
             return [Result("updated", memory_id, changed.revision, adjustments=adjustments)]
@@ -89,7 +92,8 @@ class Changes:
             memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
             if memory.status == "deleted":
                 raise NotFound("no such memory")
-            if self._pipeline.guard.admit(candidate, call.principal, embedded.content).status != "active":
+            verdict = await asyncio.to_thread(self._pipeline.guard.admit, candidate, call.principal, embedded.content)
+            if verdict.status != "active":
                 return [Result("quarantined", memory_id, memory.revision)]
             said = {name: getattr(candidate, name) for name in REVISED}
             changed = replace(memory, **said, standing=mark(memory.kind, candidate.value))
@@ -150,11 +154,13 @@ class Changes:
         places = [(place[1], place[0])] if memory_id is None else []
         return [r.memory_id for r in await self._pipeline.change(call, make, places) if r.memory_id]
 
-    def _check(self, changed: Memory, principal: Principal, embedded: Embedded | None) -> None:
-        """Raise HeldBack where the guard would quarantine what a memory is to say; a memory that is recalled stays so."""
-        verdict = self._pipeline.guard.admit(changed, principal, embedded.content if embedded else None)
+    async def _check(self, changed: Memory, principal: Principal, embedded: Embedded | None) -> None:
+        """Raise where the guard would quarantine what a memory is to say; a memory that is recalled stays so."""
+        vector = embedded.content if embedded else None
+        verdict = await asyncio.to_thread(self._pipeline.guard.admit, changed, principal, vector)
         if verdict.status != "active" and changed.status != "pending_review":
-            raise HeldBack("nothing was changed: write it as a memory of its own, which waits for review", verdict.reason.upper())
+            held_back = DisguisedText if verdict.reason == DISGUISED else InstructionNotAllowed
+            raise held_back("nothing was changed: write it as a memory of its own, which waits for review")
 
     async def clear(self, call: Call, memory_id: UUID, edits: Mapping[str, str]) -> Result:
         """Free a memory that is recalled of a doubt, with other words where there are edits.

@@ -1,23 +1,23 @@
 """The guard on writing: which texts give orders instead of telling something, and wait for a person. No LLM."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
+from hindsight_language.disguise import Reading, unmask
 from hindsight_runtime.heads import CONSTANT, HAN, Head, Row, Stored, load_weights, read_head
 from hindsight_runtime.identity import Principal
 from hindsight_store.records import Memory
 
 from hindsight_ingest import guard_rules
 from hindsight_ingest.candidate import Candidate
-from hindsight_ingest.disguise import Reading, unmask
 from hindsight_ingest.speech import split_sentences
 
 WEIGHTS = "guard.npz"
 PASSAGE_CHARS = 600  # a longer text is judged in parts, so that an order cannot hide among ordinary talk
-DISGUISES = ("hidden", "look_alike", "spaced", "leet", "encoded")
+SIGNS = (*guard_rules.SIGNS, *sorted(guard_rules.DISGUISES))
 Language = Literal["en", "zh"]
 INSTRUCTION, DISGUISED = "instruction_not_allowed", "disguised_text"
 INSTRUCT = "instruct"  # the right to let an instruction of the user's in
@@ -44,6 +44,7 @@ class Heads:
     full: Head
     bare: Head
     thresholds: Mapping[tuple[str, str], float]  # (sort, language)
+    model_id: str  # whose embeddings the full head reads
     training_sha256: str
 
 
@@ -66,14 +67,18 @@ def load_heads() -> Heads:
 def read_heads(stored: Stored) -> Heads:
     """The heads of the arrays that training stores."""
     thresholds = {(s, lang): float(stored[f"{s}_{lang}"]) for s in ("full", "bare") for lang in ("en", "zh")}
-    return Heads(read_head(stored, "full"), read_head(stored, "bare"), thresholds, str(stored["training_sha256"]))
+    return Heads(
+        read_head(stored, "full"), read_head(stored, "bare"), thresholds, str(stored["model_id"]), str(stored["training_sha256"])
+    )
 
 
 class TextGuard:
-    """Judges by what a text says, whoever it says it is from."""
+    """Judges by what a text says, whoever it says it is from. Embeddings of another model than it was trained with tell it
+    nothing."""
 
-    def __init__(self, heads: Heads | None = None) -> None:
-        self._heads = heads or load_heads()
+    def __init__(self, model_id: str = "") -> None:
+        self._heads = load_heads()
+        self._reads_embeddings = model_id == self._heads.model_id
 
     def admit(self, candidate: Candidate | Memory, principal: Principal, embedding: Row | None = None) -> Verdict:
         """Admit or quarantine; never raises. An instruction of the user's comes in by a key with the right to instruct."""
@@ -101,16 +106,13 @@ class TextGuard:
 
     def _judge(self, passage: str, embedding: Row | None) -> Judged:
         reading = unmask(passage)
-        signs = sign_row(reading)
-        sort = "bare" if embedding is None else "full"
-        head = self._heads.bare if embedding is None else self._heads.full
-        best, spoken = head.score(reading.plain, signs, embedding), reading.plain
-        for decoded in reading.decoded:
-            if (score := self._heads.bare.score(decoded, sign_row(Reading(decoded, (), reading.disguises)))) > best:
-                best, spoken = score, decoded
+        embedding = embedding if self._reads_embeddings else None
+        sort, head = ("bare", self._heads.bare) if embedding is None else ("full", self._heads.full)
+        spoken = " ".join((reading.plain, *reading.decoded))
         threshold = self._heads.thresholds[sort, language_of(spoken)]
-        names = tuple(name for name, there in guard_rules.find_signs(spoken).items() if there)
-        return Judged(best, threshold, (*names, *sorted(reading.disguises)), bool(reading.disguises))
+        signs = find_signs(reading)
+        score = 1.0 if guard_rules.is_sure(signs) else head.score(spoken, sign_row(signs), embedding)
+        return Judged(score, threshold, tuple(sorted(signs)), bool(reading.disguises))
 
 
 def split_passages(text: str) -> Iterator[str]:
@@ -131,11 +133,15 @@ def split_passages(text: str) -> Iterator[str]:
         yield part
 
 
-def sign_row(reading: Reading) -> Row:
-    """float32[signs]: the signs of a text as the heads read them."""
+def find_signs(reading: Reading) -> Set[str]:
+    """The names of the signs that a text shows, its disguises among them."""
     found = guard_rules.find_signs(" ".join((reading.plain, *reading.decoded)))
-    row = [CONSTANT, *(float(found[name]) for name in guard_rules.SIGNS), *(float(d in reading.disguises) for d in DISGUISES)]
-    return np.array(row, np.float32)
+    return {name for name, is_there in found.items() if is_there} | reading.disguises
+
+
+def sign_row(signs: Set[str]) -> Row:
+    """float32[signs]: signs as the heads read them."""
+    return np.array([CONSTANT, *(float(name in signs) for name in SIGNS)], np.float32)
 
 
 def language_of(text: str) -> Language:

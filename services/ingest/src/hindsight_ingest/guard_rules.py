@@ -1,7 +1,7 @@
 """What a text asks for, by the words of both languages: the named signs that the guard's heads weigh."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 
 _SETASIDE = (
     r"(?:ignor\w+|disregard\w*|forget\w*|overrid\w+|overrul\w+|bypass\w*|neglect|drop|discard|abandon|set aside|do not follow|"
@@ -242,6 +242,37 @@ SIGNS = tuple(_PATTERNS)
 _COMPILED = {
     name: re.compile("|".join(f"(?:{p})" for p in patterns), re.IGNORECASE | re.MULTILINE) for name, patterns in _PATTERNS.items()
 }
+
+DISGUISES = frozenset({"hidden", "look_alike", "spaced", "leet", "encoded"})
+_RETOLD = frozenset({"about_security", "tells"})  # of what happened, or of attacks: no order
+# What is an order beyond doubt: signs of which all are there, of which one is, and of which none may be.
+_SURE: Sequence[tuple[frozenset[str], frozenset[str], frozenset[str]]] = tuple(
+    (frozenset(every), frozenset(one), frozenset(none) | {"about_security"})
+    for every, one, none in (
+        (
+            ("sets_aside",),
+            ("prior", "role", "reveals_secret", "obeys", "delimiter", "addresses_agent", "standing", "conceals"),
+            (),
+        ),
+        (("reveals_secret",), ("reveals_secret",), ("tells",)),
+        (("skips_check",), ("standing", "authority_allows"), _RETOLD),
+        (("authority_allows",), ("grants", "conceals", "skips_check", "remember", "standing"), _RETOLD),
+        (("sends_secret", "place"), ("place",), ()),
+        (("delimiter",), ("addresses_agent", "role", "sets_aside", "tool_call", "obeys", "standing", "permits", "sends_out"), ()),
+        (
+            (),
+            ("sets_aside", "reveals_secret", "sends_out", "sends_secret", "role", "skips_check", "conceals", "obeys", "grants"),
+            (),
+        ),
+    )
+)
+
+
+def is_sure(signs: Set[str]) -> bool:
+    """Whether some signs are those of an order beyond doubt. The last rule asks for a disguise."""
+    *plain, disguised = _SURE
+    rules = [*plain, disguised] if signs & DISGUISES else plain
+    return any(every <= signs and one & signs and not none & signs for every, one, none in rules)
 
 
 def find_signs(text: str) -> Mapping[str, bool]:

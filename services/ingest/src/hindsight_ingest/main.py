@@ -19,6 +19,7 @@ from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.denials import open_denials
 from hindsight_ingest.erasing import ErasureServicer
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listener import Listener
@@ -48,7 +49,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
             f"the stored embeddings are of {generation.model_id} {generation.model_revision}, the embed service answers with "
             f"{model.id} {model.revision}; start it with the former"
         )
-    guard = TextGuard()
+    guard = TextGuard(model.id)
     pipeline = Pipeline(pool, embedder, model, generation, guard=guard, clock=_now, kin=settings.kin)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
     if settings.redis_url:
@@ -56,8 +57,8 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         stack.push_async_callback(cache.aclose)
         probes["redis"] = lambda: _ping_redis(cache)
 
+    denials = await stack.enter_async_context(open_denials(pool))
     observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), guard, clock=_now)
-
     changes = Changes(pool, pipeline)
 
     def register(server: grpc.aio.Server) -> None:
@@ -78,11 +79,13 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         "hindsight.v1.ErasureService",
         "hindsight.v1.RecordService",
     )
-    return Service(await _authenticator(pool, settings), register, names, probes)
+    return Service(await _authenticator(pool, settings), register, names, probes, denials.add)
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authenticator:
-    others: Authenticator = KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
+    others: Authenticator = KeyAuthenticator(
+        lambda secret_hash: find_key(pool, secret_hash), lambda name: find_tenant(pool, name), settings.assertion_public_key
+    )
     if settings.auth == "off":
         others = NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
     return RecallOrOthers(settings.record_token.get_secret_value(), others)

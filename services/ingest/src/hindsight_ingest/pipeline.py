@@ -175,7 +175,7 @@ class Pipeline:
             return past
         vectors = iter(embedded)
         entries = [(c, next(vectors)) if isinstance(c, Candidate) else c for c in checked]
-        verdicts = [ADMITTED if approved or isinstance(e, InvalidField) else self._judge(call, *e) for e in entries]
+        verdicts = await asyncio.to_thread(lambda: [ADMITTED if approved else self._judge(call, e) for e in entries])
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
             near = [() if isinstance(e, InvalidField) else await self._look_around(writer, bank_id, *e) for e in entries]
@@ -258,8 +258,10 @@ class Pipeline:
         check_repeat(past)
         return [Result.from_json(kept) for kept in past.outcome["results"]]
 
-    def _judge(self, call: Call, candidate: Candidate, vectors: Embedded) -> Verdict:
-        return self.guard.admit(candidate, call.principal, vectors.content)
+    def _judge(self, call: Call, entry: Entry) -> Verdict:
+        if isinstance(entry, InvalidField):
+            return ADMITTED
+        return self.guard.admit(entry[0], call.principal, entry[1].content)
 
     async def _look_around(self, writer: Writer, bank_id: int, candidate: Candidate, vectors: Embedded) -> list[UUID]:
         """Stored memories of the same scope and key that say the same or the contrary, nearest first."""

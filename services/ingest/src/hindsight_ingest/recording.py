@@ -9,6 +9,7 @@ from hindsight.v1 import record_pb2, record_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import caller
+from hindsight_store.keys import DeniedCall, audit_denied
 from hindsight_store.receipts import RecordedRecall
 from hindsight_store.writer import writing
 
@@ -16,7 +17,7 @@ RECALLS = 256
 HITS = 200
 QUERY_CHARS = 8192
 DOCUMENT_BYTES = 256 * 1024
-NAME_CHARS = 128
+NAME_CHARS, ACTION_CHARS, SUBJECT_CHARS = 128, 64, 256
 MAX_ID = 2**63 - 1
 
 
@@ -27,9 +28,14 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         self._pool = pool
 
     async def Record(self, request: record_pb2.RecordRequest, context: Any) -> record_pb2.RecordResponse:
-        """Keep receipts and count hits."""
+        """Keep receipts, count hits, and audit refused calls."""
         caller().require("record")
-        checks.check_items("recalls", request.recalls, low=1, high=RECALLS)
+        checks.check_items("recalls", request.recalls, low=0 if request.denied else 1, high=RECALLS)
+        checks.check_items("denied", request.denied, high=RECALLS)
+        denied: dict[int, list[DeniedCall]] = {}
+        for number, call in enumerate(request.denied):
+            tenant_id = _check_number(f"denied[{number}].tenant_id", call.tenant_id)
+            denied.setdefault(tenant_id, []).append(_read_denied(f"denied[{number}]", call))
         by_tenant: dict[int, list[RecordedRecall]] = {}
         for number, message in enumerate(request.recalls):
             tenant_id = _check_number(f"recalls[{number}].tenant_id", message.tenant_id)
@@ -38,6 +44,8 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         for tenant_id, recalls in sorted(by_tenant.items()):
             async with writing(self._pool, tenant_id) as writer:
                 recorded += await writer.record_recalls(recalls)
+        for tenant_id, calls in sorted(denied.items()):
+            await audit_denied(self._pool, tenant_id, calls)
         return record_pb2.RecordResponse(recorded=recorded)
 
 
@@ -54,7 +62,17 @@ def _read(path: str, message: record_pb2.RecordedRecall) -> RecordedRecall:
         checks.check_text(f"{path}.query", message.query, max_chars=QUERY_CHARS),
         _read_ids(f"{path}.memory_ids", message.memory_ids),
         message.document,
+        _read_ids(f"{path}.contradicted_ids", message.contradicted_ids),
         checks.check_scope(f"{path}.scope", message.scope),
+    )
+
+
+def _read_denied(path: str, message: record_pb2.DeniedCall) -> DeniedCall:
+    return DeniedCall(
+        checks.check_id(f"{path}.audit_id", message.audit_id),
+        checks.check_text(f"{path}.principal", message.principal, max_chars=NAME_CHARS, required=True),
+        checks.check_text(f"{path}.action", message.action, max_chars=ACTION_CHARS, required=True),
+        checks.check_text(f"{path}.subject", message.subject, max_chars=SUBJECT_CHARS),
     )
 
 

@@ -174,7 +174,7 @@ def assemble(
 ) -> dict[str, Work]:
     """What the worker can do, by kind of job."""
     rounds = Rounds(settings.rules, settings.silence, clock=_now)
-    pipeline = Pipeline(pool, embedder, model, generation, guard=TextGuard(), clock=_now, kin=settings.kin)
+    pipeline = Pipeline(pool, embedder, model, generation, guard=TextGuard(model.id), clock=_now, kin=settings.kin)
     changes = Changes(pool, pipeline)
     closer = Closer(pool, pipeline, changes, rounds, clock=_now)
     return {

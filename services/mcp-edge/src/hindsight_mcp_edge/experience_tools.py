@@ -8,6 +8,7 @@ from hindsight_memory.types import Mode
 
 from hindsight_mcp_edge import results, texts
 from hindsight_mcp_edge.fields import Field, Refused
+from hindsight_mcp_edge.memory_tools import CONTEXT
 from hindsight_mcp_edge.tool import Arguments, Confirm, Tool
 
 OUTCOMES = ("success", "partial", "failure")
@@ -41,6 +42,7 @@ SEARCH_FIELDS = (
         choices=get_args(Mode),
     ),
     Field("limit", "integer", "How many; 返回条数.", default=5, low=1, high=200),
+    CONTEXT,
 )
 
 
@@ -70,7 +72,7 @@ async def search_experiences(hindsight: Hindsight, given: Arguments, confirm: Co
     if given["mode"] != "tag" and not query.strip():
         raise Refused({"query": 'describe the task at hand; only mode "tag" works without'})
     where = Filter(kinds=("experience",), tags=given["tags"] or ())
-    answer = await hindsight.recall(query, mode=given["mode"], where=where, top_k=given["limit"])
+    answer = await hindsight.recall(query, mode=given["mode"], where=where, top_k=given["limit"], context=given["context"] or "")
     found = {
         "experiences": [_from_hit(hit) for hit in answer.hits],
         "count": len(answer.hits),
@@ -79,7 +81,7 @@ async def search_experiences(hindsight: Hindsight, given: Arguments, confirm: Co
         "receipt_id": answer.receipt_id,
     }
     hints = [texts.DEGRADED] * bool(answer.missing_channels) + [texts.NO_EXPERIENCE] * (not answer.hits)
-    return found | ({"hint": " ".join(hints)} if hints else {})
+    return found | results.from_guard(answer, hints)
 
 
 def to_text(goal: str, outcome: str, parts: Mapping[str, Sequence[str]]) -> str:
@@ -110,6 +112,7 @@ def _from_hit(hit: Hit) -> dict[str, Any]:
         "final_score": round(hit.final_score, results.DIGITS),
         "created_at": results.to_text(memory.created_at),
         "why": results.explain(hit),
+        **results.flags_of(hit),
     }
 
 

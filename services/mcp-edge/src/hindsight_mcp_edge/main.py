@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
+import httpx2
 import structlog
 import uvicorn
 import uvloop
@@ -21,7 +22,9 @@ from hindsight_runtime.logs import configure_logs
 from hindsight_runtime.settings import load
 
 from hindsight_mcp_edge.access import Hosts, Keys
+from hindsight_mcp_edge.gate import Gate
 from hindsight_mcp_edge.health import Health
+from hindsight_mcp_edge.oauth import KeySet
 from hindsight_mcp_edge.server import Context, Edge
 from hindsight_mcp_edge.settings import EdgeSettings
 from hindsight_mcp_edge.stdio import serve_stdio
@@ -93,10 +96,12 @@ def make_edge(settings: EdgeSettings, hindsight: Hindsight) -> Edge:
 async def open_web(settings: EdgeSettings) -> AsyncIterator[tuple[Web, Edge]]:
     """The HTTP application, serving inside the block."""
     addresses = {"ingest": settings.ingest_address, "recall": settings.recall_address, "embed": settings.embed_address}
-    async with _connection(settings) as hindsight, Health.open(addresses) as health:
+    async with _connection(settings) as hindsight, Health.open(addresses) as health, httpx2.AsyncClient() as http:
         edge = make_edge(settings, hindsight)
-        keys = Keys(hindsight) if settings.auth == "on" else None
-        web = Web(edge.make_server(), edge.calls, health, hosts=Hosts(tuple(settings.hosts)), keys=keys)
+        trust = settings.trust
+        gate = Gate(Keys(hindsight), trust, KeySet(trust.jwks_url, http) if trust else None)
+        hosts = Hosts(tuple(settings.hosts))
+        web = Web(edge.make_server(), edge.calls, health, hosts=hosts, gate=gate if settings.auth == "on" else None)
         async with web.sessions.run():
             yield web, edge
 

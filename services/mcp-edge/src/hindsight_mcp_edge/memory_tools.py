@@ -56,6 +56,12 @@ WRITE_FIELDS = (
     METADATA,
     REQUEST_ID,
 )
+CONTEXT = Field(
+    "context",
+    "string",
+    "The last turns or the task at hand; what contradicts it is flagged or withheld; 当前对话或任务，与之矛盾的记忆会被标记.",
+    high=8192,
+)
 SEARCH_FIELDS = (
     AGENT,
     Field("query", "string", 'The question or situation; may be "" in mode "tag"; 问题或情境.', required=True, high=8192),
@@ -77,6 +83,7 @@ SEARCH_FIELDS = (
         "until", "string", "Only what began to hold before it; a bare date is its first moment, UTC; 截止时间（不含）.", high=64
     ),
     Field("as_of", "string", "Answer with what held at this date or date-time; 以该时间点为准.", high=64),
+    CONTEXT,
     Field("include_archived", "boolean", "Search archived memories too; 包括已归档.", default=False),
 )
 UPDATE_FIELDS = (
@@ -146,6 +153,7 @@ async def search(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> di
         where=where,
         top_k=given["top_k"],
         as_of=read_moment("as_of", given["as_of"]),
+        context=given["context"] or "",
         agent_id=given["agent_id"],
     )
     return results.from_answer(answer)

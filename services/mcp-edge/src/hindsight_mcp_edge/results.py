@@ -32,6 +32,11 @@ WRITTEN = _object(
     },
     optional=("reason", "field", "detail", "superseded_ids", "superseded_by_id"),
 )
+FLAGS = {
+    **_TEXTS,
+    "description": "why to read it with care: contradicts_context; odd_one_out: better sources say otherwise; unverified: it "
+    "matters, and others than the user say so; under_review",
+}
 _HIT = _object(
     {
         **dict.fromkeys(("id", "key", "query", "value"), _TEXT),
@@ -42,8 +47,9 @@ _HIT = _object(
         "valid_to": {**_TEXT, "description": "until when it held; absent: it still holds"},
         "reason": {**_TEXT, "description": "topic; standing: holds whatever is asked; history: an older statement"},
         "why": {**_TEXT, "description": "the channels that found it, and what its similarity is made of"},
+        "flags": FLAGS,
     },
-    optional=("valid_to",),
+    optional=("valid_to", "flags"),
 )
 FOUND = _object(
     {
@@ -53,9 +59,10 @@ FOUND = _object(
         "degraded": _FLAG,
         "missing_channels": _TEXTS,
         "receipt_id": {**_TEXT, "description": "explains this answer later; empty in tag mode"},
+        "withheld": {**_INTEGER, "description": "how many memories the guard kept out, since the context contradicts them"},
         "hint": _TEXT,
     },
-    optional=("hint",),
+    optional=("hint", "withheld"),
 )
 _CANDIDATE = _object({"turn": _INTEGER, **dict.fromkeys(("trigger", "rule", "kind", "key", "value", "timing"), _TEXT)})
 OBSERVED = _object(
@@ -85,7 +92,9 @@ _EXPERIENCE = _object(
         **dict.fromkeys(("confidence", "similarity", "final_score"), _NUMBER),
         "created_at": _TEXT,
         "why": _TEXT,
-    }
+        "flags": FLAGS,
+    },
+    optional=("flags",),
 )
 EXPERIENCES = _object(
     {
@@ -94,9 +103,10 @@ EXPERIENCES = _object(
         "more": {**_FLAG, "description": "tag mode: there are more than limit"},
         "degraded": _FLAG,
         "receipt_id": _TEXT,
+        "withheld": _INTEGER,
         "hint": _TEXT,
     },
-    optional=("hint",),
+    optional=("hint", "withheld"),
 )
 FORGOTTEN = _object(
     {
@@ -133,7 +143,19 @@ def from_answer(answer: Answer) -> dict[str, Any]:
         "receipt_id": answer.receipt_id,
     }
     hints = [texts.DEGRADED] * bool(answer.missing_channels) + [texts.NOTHING_FOUND] * (not answer.hits)
-    return found | ({"hint": " ".join(hints)} if hints else {})
+    return found | from_guard(answer, hints)
+
+
+def from_guard(answer: Answer, hints: list[str]) -> dict[str, Any]:
+    """What the guard on recall did, and what to make of it, behind other hints."""
+    hints = hints + [texts.FLAGGED] * any(hit.flags for hit in answer.hits)
+    kept_out = {"withheld": len(answer.withheld)} if answer.withheld else {}
+    return kept_out | ({"hint": " ".join(hints)} if hints else {})
+
+
+def flags_of(hit: Hit) -> dict[str, Any]:
+    """A hit's flags, where it has some."""
+    return {"flags": list(hit.flags)} if hit.flags else {}
 
 
 def _from_hit(hit: Hit) -> dict[str, Any]:
@@ -145,6 +167,7 @@ def _from_hit(hit: Hit) -> dict[str, Any]:
         "similarity": round(hit.similarity, DIGITS),
         "final_score": round(hit.final_score, DIGITS),
         "why": explain(hit),
+        **flags_of(hit),
     }
 
 

@@ -1,15 +1,20 @@
 """The edge's settings, from the environment."""
 
+from typing import Self
+
+from hindsight_runtime.identity import Principal, sign_assertion
 from hindsight_runtime.settings import ServerSettings
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from hindsight_mcp_edge.experience_tools import EXPERIENCE_TOOLS
 from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS
+from hindsight_mcp_edge.oauth import Trust
 from hindsight_mcp_edge.session_tools import DESK_TOOLS, SESSION_TOOLS
 from hindsight_mcp_edge.tool import Tool
 
 TOOLSETS = {"memory": MEMORY_TOOLS, "experience": EXPERIENCE_TOOLS, "session": SESSION_TOOLS, "desk": DESK_TOOLS}
 PLANNED_TOOLSETS = ("remember",)
+URL = r"^(https?://\S+)?$"
 DEFAULT_TOOLSETS = ("memory", "session")
 
 
@@ -24,6 +29,10 @@ class EdgeSettings(ServerSettings):
     toolsets: str = ",".join(DEFAULT_TOOLSETS)
     allowed_hosts: str = ""  # comma list, each with or without a port, beside the loopback names
     log_content: bool = False
+    oauth_issuer: str = Field("", pattern=URL)  # whose tokens come in beside API keys; empty: none
+    oauth_audience: str = Field("", pattern=URL)  # what they must be for: the URL under which clients reach /mcp
+    oauth_jwks_url: str = Field("", pattern=URL)  # where the issuer publishes its keys
+    assertion_private_key: SecretStr = SecretStr("")  # by which the services believe the edge about such callers
 
     @field_validator("toolsets")
     @classmethod
@@ -44,6 +53,32 @@ class EdgeSettings(ServerSettings):
         if not (text.isascii() and text.isprintable()):
             raise ValueError("not a key: it has characters that no key has")
         return SecretStr(text)
+
+    @field_validator("assertion_private_key")
+    @classmethod
+    def _sign_something(cls, key: SecretStr) -> SecretStr:
+        if key.get_secret_value():
+            try:
+                sign_assertion(Principal(0, "", ""), key.get_secret_value())
+            except ValueError:
+                raise ValueError("not a private key as hindsightctl key new-assertion-pair prints it") from None
+        return key
+
+    @model_validator(mode="after")
+    def _issuer_needs_the_rest(self) -> Self:
+        needed = ("oauth_audience", "oauth_jwks_url", "assertion_private_key")
+        missing = [f"HINDSIGHT_{name.upper()}" for name in needed if not getattr(self, name)]
+        if self.oauth_issuer and missing:
+            raise ValueError(f"HINDSIGHT_OAUTH_ISSUER needs {', '.join(missing)}")
+        return self
+
+    @property
+    def trust(self) -> Trust | None:
+        """Whose tokens come in; None: nobody's."""
+        if not self.oauth_issuer:
+            return None
+        private_key = self.assertion_private_key.get_secret_value()
+        return Trust(self.oauth_issuer, self.oauth_audience, self.oauth_jwks_url, private_key)
 
     @property
     def tools(self) -> list[Tool]:

@@ -87,6 +87,10 @@ NOTHING_FOUND = (
     "Nothing found. Try other words, leave out key_filter, tags, kind or times, or lower min_importance. Else say that you "
     "do not know. 没有找到：换个说法，或去掉过滤条件再试；否则请如实说明不知道。"
 )
+FLAGGED = (
+    "Some of it has flags: the present conversation and better sources win over it; do not act on it unchecked. "
+    "带标记的记忆与当前对话或更可靠的来源矛盾，未经核实不要据此行动。"
+)
 DEGRADED = "Some ways of searching did not answer, so this may be incomplete. 部分检索通道不可用，结果可能不完整。"
 
 RECALL_FIRST = """\

@@ -42,13 +42,15 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
         receipt_pb2_grpc.add_ReceiptServiceServicer_to_server(ReceiptServicer(pool, recaller), server)
 
     names = ("hindsight.v1.RecallService", "hindsight.v1.ReceiptService")
-    return Service(await _authenticator(pool, settings), register, names, probes)
+    return Service(await _authenticator(pool, settings), register, names, probes, recorder.deny if recorder else None)
 
 
 async def _authenticator(pool: asyncpg.Pool, settings: RecallSettings) -> Authenticator:
     if settings.auth == "off":
         return NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
-    return KeyAuthenticator(lambda secret_hash: find_key(pool, secret_hash), settings.assertion_public_key)
+    return KeyAuthenticator(
+        lambda secret_hash: find_key(pool, secret_hash), lambda name: find_tenant(pool, name), settings.assertion_public_key
+    )
 
 
 def _now() -> datetime:

@@ -15,6 +15,7 @@ from hindsight_store.reader import active_generation, reading
 from hindsight_store.records import Generation, Kept, Selection, Vector
 from hindsight_store.turns import Turn
 
+from hindsight_recall.consistency import doubt, flags_of
 from hindsight_recall.episodic import EpisodicSearch, turn_name
 from hindsight_recall.lifecycle import importance_of
 from hindsight_recall.plan import Plan, plan_query
@@ -43,6 +44,7 @@ class Query:
     zone: tzinfo = UTC
     deadline_ms: int = 0  # 0: none
     rerank: bool = False
+    context: str = ""  # the turns at hand, newest last
 
     @property
     def moment(self) -> datetime:
@@ -56,6 +58,7 @@ class Hit:
 
     subject: Kept | Turn
     place: Place
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Answer:
     weights: Weights = field(default_factory=Weights)
     missing: Mapping[str, str] = field(default_factory=dict)
     took_ms: Mapping[str, float] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)  # what the guard kept out, by id, with the flag
 
 
 class Recaller:
@@ -97,9 +101,23 @@ class Recaller:
         weights = self.weights
         if query.rerank and (relevances := await self._judge(query, subjects, measured, stages)):
             measured, weights = with_relevances(measured, relevances), weights.reranked()
-        answer, near = rank(measured, weights, limits_of(query))
-        hits = [Hit(subjects[place.measured.id], place) for place in answer]
-        return Answer(hits, near, weights, stages.missing, stages.took_ms)
+        hits, near, withheld = self._guard(query, subjects, measured, weights)
+        return Answer(hits, near, weights, stages.missing, stages.took_ms, withheld)
+
+    def _guard(
+        self, query: Query, subjects: Mapping[str, Kept | Turn], measured: Sequence[Measured], weights: Weights
+    ) -> tuple[list[Hit], list[Place], dict[str, str]]:
+        """The hits with their flags, the near misses, and what is withheld; others take the places of the latter."""
+        said, withheld = [line for line in query.context.splitlines() if line.strip()], dict[str, str]()
+        while True:
+            answer, near = rank([m for m in measured if m.id not in withheld], weights, limits_of(query))
+            found = [subjects[place.measured.id] for place in answer]
+            doubts = doubt([one.memory for one in found if isinstance(one, Kept)], said)
+            fresh = {name: one.flag for name, one in doubts.items() if one.is_withheld}
+            if not fresh:
+                break
+            withheld |= fresh
+        return [Hit(one, place, flags_of(one, doubts)) for one, place in zip(found, answer, strict=True)], near, withheld
 
     async def measure(self, query: Query, stages: Stages) -> tuple[dict[str, Kept | Turn], list[Measured]]:
         """Everything that any channel found, by id, and what was measured of it."""
@@ -160,7 +178,7 @@ class Recaller:
         for kept in page:
             measured = Measured(str(kept.memory.memory_id), {}, importance_of(kept, query.moment))
             final = self.weights.similarity + self.weights.importance * measured.importance.effective
-            hits.append(Hit(kept, Place(measured, (), 1.0, final)))
+            hits.append(Hit(kept, Place(measured, (), 1.0, final), flags_of(kept, {})))
         return Answer(hits)
 
     async def _embed(self, plan: Plan, stages: Stages) -> tuple[int, Vector] | None:

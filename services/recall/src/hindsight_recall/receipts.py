@@ -4,7 +4,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from hindsight_store.records import Selection
 
+from hindsight_recall.consistency import CONTRADICTS
 from hindsight_recall.ranking import Contribution, Finding, Importance, Measured, Place, Weights, rank
 from hindsight_recall.recalling import Answer, Query, limits_of
 
@@ -33,6 +34,14 @@ class Receipt:
     near_misses: Sequence[Place]
     missing: Mapping[str, str]
     took_ms: Mapping[str, float]
+    flags: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of hits, by id
+    withheld: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def contradicted(self) -> list[str]:
+        """The memories that what was said then contradicted."""
+        names = [name for name, flags in self.flags.items() if CONTRADICTS in flags]
+        return names + [name for name, flag in self.withheld.items() if flag == CONTRADICTS]
 
     @property
     def memory_ids(self) -> list[str]:
@@ -54,7 +63,9 @@ def receipt_of(receipt_id: UUID, at: datetime, principal: str, query: Query, ans
     """The account of an answer."""
     hits = [hit.place for hit in answer.hits]
     near = nearest_misses(answer.near_misses)
-    return Receipt(receipt_id, at, principal, query, answer.weights, hits, near, answer.missing, answer.took_ms)
+    flags = {hit.place.measured.id: hit.flags for hit in answer.hits if hit.flags}
+    rest = (answer.missing, answer.took_ms, flags, answer.withheld)
+    return Receipt(receipt_id, at, principal, query, answer.weights, hits, near, *rest)
 
 
 def nearest_misses(places: Sequence[Place]) -> list[Place]:
@@ -85,6 +96,8 @@ def to_document(receipt: Receipt) -> bytes:
         "near_misses": [_from_place(place) for place in receipt.near_misses],
         "missing": receipt.missing,
         "took_ms": receipt.took_ms,
+        "flags": receipt.flags,
+        "withheld": receipt.withheld,
     }
     return zlib.compress(json.dumps(document, ensure_ascii=False, default=dict).encode(), 1)
 
@@ -108,6 +121,8 @@ def from_document(kept: bytes) -> Receipt:
         [_to_place(place) for place in document["near_misses"]],
         document["missing"],
         document["took_ms"],
+        document.get("flags", {}),
+        document.get("withheld", {}),
     )
 
 

@@ -62,6 +62,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
         selection = wire.read_asked(request, principal, self._recaller.clock())
         zone = wire.read_zone(request.time_zone)
+        context = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
         before = _token(request)
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
@@ -80,6 +81,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             zone=zone,
             deadline_ms=deadline_ms,
             rerank=request.rerank,
+            context=context,
         )
         if mode == "tag":
             return await self._browse(query, agent_id, before)
@@ -90,6 +92,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             is_partial="deadline" in answer.missing.values(),
             is_degraded="unavailable" in answer.missing.values(),
             receipt_id=self._record(principal, query, answer),
+            withheld=wire.to_withheld(answer.withheld),
         )
 
     async def _browse(self, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:

@@ -1,6 +1,6 @@
 """Protobuf from and to what recall works with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -178,7 +178,13 @@ def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
         findings=_to_findings(place),
         contributions=_to_contributions(place),
         reason=f"HIT_REASON_{place.reason.upper()}",
+        flags=[f"FLAG_{flag.upper()}" for flag in hit.flags],
     )
+
+
+def to_withheld(withheld: Mapping[str, str]) -> list[recall_pb2.Withheld]:
+    """What the guard kept out of an answer as messages."""
+    return [recall_pb2.Withheld(memory_id=name, reason=f"FLAG_{flag.upper()}") for name, flag in withheld.items()]
 
 
 def _to_findings(place: Place) -> list[recall_pb2.Finding]:
@@ -232,7 +238,11 @@ def to_receipt(receipt: Receipt) -> receipt_pb2.Receipt:
             for c in channels
         ],
         took_ms=receipt.took_ms,
+        withheld=to_withheld(receipt.withheld),
     )
+    for considered in message.hits:
+        flags = receipt.flags.get(considered.memory_id, ())
+        considered.MergeFrom(receipt_pb2.Considered(flags=[f"FLAG_{flag.upper()}" for flag in flags]))
     if query.selection.begun_by:
         message.as_of.CopyFrom(to_stamp(query.selection.begun_by))
     return message

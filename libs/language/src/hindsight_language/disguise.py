@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from hindsight_language.simplified import simplify
-from hindsight_runtime.heads import HAN
+from hindsight_language.statements import HAN
 
 MAX_CHARS = 4_000  # a longer text is read at its ends
 LEAST_WORDS, DECODED_CHARS = 3, 12  # what decodes to less says nothing
@@ -61,7 +61,8 @@ def unmask(text: str) -> Reading:
     plain = _BETWEEN.sub("", plain)
     for pattern in (_SPACED, _SPACED_HAN):
         plain = pattern.sub(lambda found: _close_up(found[0], disguises), plain)
-    plain = _LEET_WORD.sub(lambda word: _read_leet(word[0], disguises), plain)
+    if not decoded:
+        plain = _LEET_WORD.sub(lambda word: _read_leet(word[0], disguises), plain)
     return Reading(simplify(plain), decoded, frozenset(disguises))
 
 
