@@ -272,7 +272,11 @@ async def send(services, embed_address, embed_token):
     _, key = await services.operator.create_key(NewKey(tenant="acme", rights=("read", "write", "admin")))
     recall = services.recall_address
     addresses = {"Embedding": embed_address, "Recall": recall, "Receipt": recall}
-    keys = {**dict.fromkeys(("Admin", "Erasure"), services.database.operator_key), "Embedding": embed_token, "Record": services.record_token}
+    keys = {
+        **dict.fromkeys(("Admin", "Erasure"), services.database.operator_key),
+        "Embedding": embed_token,
+        "Record": services.record_token,
+    }
     channels = {}
 
     async def call(method: str, raw: bytes):
