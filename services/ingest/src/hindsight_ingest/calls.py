@@ -1,6 +1,7 @@
 """Requests as calls: who changes whose memories, and what the request id stands for."""
 
 import hashlib
+import re
 from typing import Any
 
 from hindsight_runtime import checks
@@ -20,5 +21,7 @@ def to_call(request: Any) -> Call:
     content.CopyFrom(request)
     content.ClearField("request_id")
     content.agent_id = agent_id
-    text = type(request).__name__.encode() + b"\x00" + content.SerializeToString(deterministic=True)
-    return Call(principal, agent_id, request.request_id, hashlib.sha256(text).digest())
+    name = type(request).__name__
+    action = re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Request")).lower()
+    text = name.encode() + b"\x00" + content.SerializeToString(deterministic=True)
+    return Call(principal, agent_id, request.request_id, hashlib.sha256(text).digest(), action)

@@ -130,7 +130,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = await _get(reader, bank_id, memory_id, principal)
-        if kept.memory.status == "deleted":
+        if kept.memory.status == "deleted" or (kept.memory.status in HIDDEN and "admin" not in principal.rights):
             raise NotFound("no such memory")
         return recall_pb2.GetResponse(memory=wire.to_kept(agent_id, kept))
 
