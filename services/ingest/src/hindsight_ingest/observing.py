@@ -24,6 +24,7 @@ from hindsight_ingest.rounds import KEEP, Rounds
 
 EMBED_TURNS = "embed_turns"
 JOB_TURNS, JOB_CHARS = 64, 16_000  # a job embeds at most this much, so that none takes longer than its lease
+JUDGED_CHARS = 1_500  # of a turn, at either end, that the guard reads
 TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
 
 
@@ -179,7 +180,8 @@ class Observer:
     def _read(self, turn: Turn) -> Turn:
         """A turn as it is kept: without secrets, and marked where it reads like an order to the agent."""
         masked = mask_turn(turn)
-        return replace(masked, is_withheld=self._guard.judge((masked.content, masked.result)) is not None)
+        texts = [ends(text) for text in (masked.content, masked.result)]
+        return replace(masked, is_withheld=self._guard.judge(texts) is not None)
 
     async def _listen(self, writer: Writer, bank_id: int, fresh: Sequence[Turn], last: Turn | None) -> list[Finding]:
         """What of fresh turns is worth keeping; what does not wait for the round is kept at once."""
@@ -192,6 +194,11 @@ class Observer:
                 part = {"first": turn.turn, "end": turn.turn + 1, "at_once": True}
                 writer.enqueue(bank_id, KEEP, {"session_id": turn.session_id, **part})
         return findings
+
+
+def ends(text: str) -> str:
+    """Beginning and end of a text, which is where a long one is judged: what stands between costs more than evidence is worth."""
+    return text if len(text) <= 2 * JUDGED_CHARS else f"{text[:JUDGED_CHARS]}\n{text[-JUDGED_CHARS:]}"
 
 
 def _split(turns: Sequence[Turn]) -> list[list[Turn]]:
