@@ -13,6 +13,7 @@ from hindsight_runtime.errors import Overloaded
 
 BURST_S = 1.0  # of unused work that a tenant may have saved up
 REPENT_S = 1.0  # within its rate, and a tenant's calls run side by side again
+REST = 3.0  # times as long as a call took, in which a tenant that asks for too much has no other: at most a quarter of the time
 TENANTS = 4096  # whose balance is remembered; a full one need not be
 
 
@@ -32,6 +33,7 @@ class Shares:
         self._clock = clock
         self._balances: dict[int, tuple[float, float]] = {}  # tenant -> work it may still ask for, and when that was so
         self._refused_until: dict[int, float] = {}  # tenant -> until when it counts as one that asks for too much
+        self._rests_until: dict[int, float] = {}  # tenant that asks for too much -> until when it has no other call
         self._queues: dict[int, _Queue] = {}  # of the tenants that have calls
 
     def spend(self, tenant_id: int, work: int) -> None:
@@ -46,7 +48,8 @@ class Shares:
         now, most = self._clock(), max(1.0, rate * BURST_S)
         balance, was_at = self._balances.pop(tenant_id, (most, now))
         balance = min(most, balance + (now - was_at) * rate)
-        is_refused = balance < 1.0
+        rest_s = self._rests_until.get(tenant_id, 0.0) - now
+        is_refused = balance < 1.0 or rest_s > 0
         self._balances[tenant_id] = (balance if is_refused else balance - work, now)
         if len(self._balances) > TENANTS:
             del self._balances[next(iter(self._balances))]  # of whoever called longest ago
@@ -55,7 +58,8 @@ class Shares:
             self._refused_until[tenant_id] = now + REPENT_S
             if len(self._refused_until) > TENANTS:
                 del self._refused_until[next(iter(self._refused_until))]
-            raise Overloaded("the tenant is over its calls a second; slow down", retry_after_s=(1.0 - balance) / rate)
+            retry_after_s = max(rest_s, (1.0 - balance) / rate)
+            raise Overloaded("the tenant is over its calls a second; slow down", retry_after_s=retry_after_s)
 
     @asynccontextmanager
     async def turn(self, tenant_id: int) -> AsyncIterator[None]:
@@ -65,11 +69,22 @@ class Shares:
             queue.running += 1
         else:
             await self._wait(tenant_id, queue)
+        began = self._clock()
         try:
             yield
         finally:
+            self._rest(tenant_id, began)
             queue.running -= 1
             self._go_on(tenant_id, queue)
+
+    def _rest(self, tenant_id: int, began: float) -> None:
+        """Let a tenant that asks for too much have no other call for some times as long as this one took."""
+        now = self._clock()
+        if self._refused_until.get(tenant_id, 0.0) > now:
+            self._rests_until.pop(tenant_id, None)
+            self._rests_until[tenant_id] = now + REST * (now - began)
+            if len(self._rests_until) > TENANTS:
+                del self._rests_until[next(iter(self._rests_until))]
 
     async def _wait(self, tenant_id: int, queue: "_Queue") -> None:
         called = asyncio.get_running_loop().create_future()
