@@ -23,12 +23,14 @@ INSERT_RECEIPTS = """INSERT INTO receipts (bank_id, receipt_id, tenant_id, princ
 INSERT_HITS = """INSERT INTO memory_hits (bank_id, hit_id, memory_id, tenant_id, query, at)
     SELECT h.bank_id, h.hit_id, h.memory_id, $1, h.query, h.at
     FROM unnest($2::bigint[], $3::uuid[], $4::uuid[], $5::text[], $6::timestamptz[])
-        AS h(bank_id, hit_id, memory_id, query, at)"""
+        AS h(bank_id, hit_id, memory_id, query, at)
+    JOIN agents AS a ON a.bank_id = h.bank_id AND a.tenant_id = $1"""
 
 # In one order, so that two batches never wait for each other in a ring.
 COUNT_HITS = """INSERT INTO memory_use AS u (bank_id, memory_id, tenant_id, hit_count, last_hit_at)
     SELECT h.bank_id, h.memory_id, $1, count(*), max(h.at)
     FROM unnest($2::bigint[], $3::uuid[], $4::timestamptz[]) AS h(bank_id, memory_id, at)
+    JOIN agents AS a ON a.bank_id = h.bank_id AND a.tenant_id = $1
     GROUP BY h.bank_id, h.memory_id ORDER BY h.bank_id, h.memory_id
     ON CONFLICT (bank_id, memory_id) DO UPDATE SET hit_count = u.hit_count + excluded.hit_count,
         last_hit_at = greatest(u.last_hit_at, excluded.last_hit_at)"""
@@ -55,6 +57,12 @@ class RecordedRecall:
     memory_ids: tuple[UUID, ...]
     document: bytes
     contradicted_ids: tuple[UUID, ...] = ()  # by what was said; they go to review
+    shared: tuple[tuple[int, UUID], ...] = ()  # memories of other agents that were returned: the owner's bank, the id
+
+    @property
+    def hits(self) -> list[tuple[int, UUID, str]]:
+        """What was returned: bank, id, and the query. What one agent is asked is not told to another."""
+        return [(self.bank_id, i, self.query) for i in self.memory_ids] + [(bank, i, "") for bank, i in self.shared]
 
 
 async def record(connection: Connection, tenant_id: int, recalls: Sequence[RecordedRecall]) -> int:
@@ -62,13 +70,12 @@ async def record(connection: Connection, tenant_id: int, recalls: Sequence[Recor
     columns = [[getattr(r, name) for r in recalls] for name in ("bank_id", "receipt_id", "principal", "at", "query", "document")]
     rows = await connection.fetch(INSERT_RECEIPTS, tenant_id, *columns)
     fresh = {row["receipt_id"] for row in rows}
-    hits = [(r, memory_id) for r in recalls if r.receipt_id in fresh for memory_id in r.memory_ids]
+    hits = [(*hit, r.at) for r in recalls if r.receipt_id in fresh for hit in r.hits]
     for one in recalls:
         if one.receipt_id in fresh and one.contradicted_ids:
             await connection.execute(DOUBT, one.bank_id, tenant_id, one.contradicted_ids, one.at)
     if hits:
-        banks, ids, moments = [r.bank_id for r, _ in hits], [i for _, i in hits], [r.at for r, _ in hits]
-        queries = [r.query for r, _ in hits]
+        banks, ids, queries, moments = (list(column) for column in zip(*hits, strict=True))
         await connection.execute(INSERT_HITS, tenant_id, banks, [uuid7() for _ in hits], ids, queries, moments)
         await connection.execute(COUNT_HITS, tenant_id, banks, ids, moments)
     return len(fresh)

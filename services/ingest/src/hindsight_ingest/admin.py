@@ -48,7 +48,7 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
             name=checks.check_text("name", request.name, max_chars=NAME_CHARS),
             agent_ids=_texts("agent_ids", request.agent_ids, checks.AGENT_ID_CHARS),
             default_agent_id=checks.check_label("default_agent_id", request.default_agent_id, max_chars=checks.AGENT_ID_CHARS),
-            scopes=[_pattern(f"scopes[{i}]", s) for i, s in enumerate(request.scopes)],
+            scopes=[checks.check_scope_pattern(f"scopes[{i}]", s) for i, s in enumerate(request.scopes)],
             rights=rights or ["read", "write"],
             sources=sources or ["user", "tool", "inference"],
             expires_at=checks.check_time("expires_at", request.expires_at) if request.HasField("expires_at") else None,
@@ -197,12 +197,6 @@ def _to_job(report: jobs.JobReport) -> admin_pb2.Job:
 def _texts(field: str, texts: Any, max_chars: int) -> list[str]:
     checks.check_items(field, texts, high=LIST_ITEMS)
     return [checks.check_text(f"{field}[{i}]", t, max_chars=max_chars, required=True) for i, t in enumerate(texts)]
-
-
-def _pattern(field: str, scope: str) -> str:
-    checks.check_text(field, scope, max_chars=checks.SCOPE_CHARS, required=True)
-    checks.check_scope(field, scope.removesuffix("*").removesuffix(":") or "any")
-    return scope
 
 
 def to_key(principal: Principal) -> admin_pb2.Key:

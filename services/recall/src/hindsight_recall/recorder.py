@@ -110,6 +110,7 @@ def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
         memory_ids=receipt.memory_ids,
         document=to_document(receipt),
         contradicted_ids=receipt.contradicted,
+        shared_hits=[record_pb2.SharedHit(bank_id=bank_id, memory_id=name) for name, bank_id in receipt.shared.items()],
     )
 
 
