@@ -62,7 +62,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pipeline, changes, Relating(pipeline), observer), server
+            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer), server
         )
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
