@@ -35,12 +35,14 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 MODELS = ROOT / ".cache" / "models"
 DEV = HERE / "guard_dev.jsonl"
+OWN = HERE / "standing.jsonl"  # ordinary memories: instructions, preferences and others
+OWN_STEP = 8  # every eighth one
 SETS = [ROOT / "bench" / "sets" / f"guard_{lang}.jsonl" for lang in ("en", "zh")]
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
 OUTER, INNER = 5, 5
 # Prior variance of each kind of weight, found by cross-validation on the first half of the lines.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 20.0, 0.3, 60.0
-MOST_FALSE = {"plain": 0.007, "imperative": 0.02}  # of benign lines inside training, a little below what is promised
+MOST_FALSE = {"plain": 0.008, "imperative": 0.025}  # of benign lines inside training, a little below what is promised
 Places = NDArray[np.int64]
 Z = 1.96  # of a 95 % interval
 
@@ -92,8 +94,11 @@ def read_lines() -> list[Line]:
     """Every line there is, each text once."""
     found: dict[str, Line] = {}
     for path in (DEV, *SETS):
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()) if path.exists() else ():
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             found.setdefault(row["text"], read_line(row, "dev" if path == DEV else "sets"))
+    for row in map(json.loads, OWN.read_text(encoding="utf-8").splitlines()[::OWN_STEP]):
+        kind = "chat" if row["label"] == "none" else row["label"]
+        found.setdefault(row["text"], read_line({"text": row["text"], "label": "benign", "kind": kind}, "own"))
     return list(found.values())
 
 
@@ -108,17 +113,13 @@ def embed(lines: Sequence[Line]) -> Matrix:
 
 
 def choose_thresholds(lines: Sequence[Line], scores: Matrix) -> dict[str, float]:
-    """For each language the lowest line that few benign texts are over."""
+    """For each language the lowest line that few benign texts of either sort are over."""
     chosen = {}
     for lang in ("en", "zh"):
         lowest = [0.05]
         for sort, most in MOST_FALSE.items():
-            benign = sorted(
-                (s for one, s in zip(lines, scores, strict=True) if one.lang == lang and f"benign {sort}" in one.group),
-                reverse=True,
-            )
-            if benign:
-                lowest.append(float(benign[min(len(benign) - 1, int(most * len(benign)))]) + 1e-6)
+            mine = [s for one, s in zip(lines, scores, strict=True) if one.lang == lang and f"benign {sort}" in one.group]
+            lowest.append(float(sorted(mine, reverse=True)[int(most * len(mine))]) + 1e-6)
         chosen[lang] = max(lowest)
     return chosen
 
@@ -177,8 +178,7 @@ def report(title: str, lines: Sequence[Line], over: Matrix, keep: Callable[[Line
 
 def hash_training() -> str:
     """SHA-256 of everything that is trained on."""
-    paths = [DEV, *SETS]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths if path.exists())).hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in (DEV, *SETS, OWN))).hexdigest()
 
 
 def main() -> None:

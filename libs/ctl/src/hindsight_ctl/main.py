@@ -8,15 +8,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from hindsight_memory import Grant, Hindsight, HindsightError, Job, Key, NewGrant, NewKey
+from hindsight_memory import Grant, Hindsight, HindsightError, Job, Key, NewGrant, NewKey, Review
 from hindsight_runtime.identity import new_assertion_keys
 from rich.console import Console
 from rich.table import Table
 
 Tenant = Annotated[str, typer.Option(help="The tenant; default: the key's own. Another one needs the operator's right.")]
+Agent = Annotated[str, typer.Option(help="The agent; default: the key's default agent.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
-Agent = Annotated[str, typer.Option(help="The agent; default: the key's own. Needs a key with the admin right to share.")]
 
 JOBS_AT_ONCE = 256
 
@@ -25,14 +24,16 @@ key_commands = typer.Typer(no_args_is_help=True, help="API keys: create, list, r
 app.add_typer(key_commands, name="key")
 job_commands = typer.Typer(no_args_is_help=True, help="Follow-up work: list it, see its dead letters, requeue them.")
 app.add_typer(job_commands, name="jobs")
+review_commands = typer.Typer(no_args_is_help=True, help="What the guard holds back: list it, let it in, keep it out.")
+app.add_typer(review_commands, name="review")
 console = Console()
 errors = Console(stderr=True)
 
 
 @app.callback()
 def about() -> None:
-    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; HINDSIGHT_INGEST_ADDRESS says
-    where ingest is (default 127.0.0.1:50051), HINDSIGHT_RECALL_ADDRESS where recall is (127.0.0.1:50052)."""
+    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; HINDSIGHT_INGEST_ADDRESS and
+    HINDSIGHT_RECALL_ADDRESS say where the services are (default 127.0.0.1:50051 and 127.0.0.1:50052)."""
 
 
 @key_commands.command("create")
@@ -191,6 +192,50 @@ def list_grants(
         for g in grants
     ]
     _show_table(("id", "owner", "opened to", "scope", "keys", "access", "expires", "ended"), rows)
+
+
+@review_commands.command("list")
+def list_reviews(
+    reason: Annotated[str, typer.Option(help="Only those with this reason, such as instruction_not_allowed.")] = "",
+    agent: Agent = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what waits for a person's word, newest first, with the text and what in it spoke against it."""
+
+    async def collect(client: Hindsight) -> list[Review]:
+        return [review async for review in client.list_reviews(reason, agent_id=agent)]
+
+    reviews = _run(collect)
+    if as_json:
+        _print_json([asdict(review) for review in reviews])
+        return
+    rows = [
+        (r.memory.id, r.memory.status, r.reason, ", ".join(r.signs), str(r.copies), r.principal, r.memory.key, r.memory.value)
+        for r in reviews
+    ]
+    _show_table(("id", "status", "reason", "signs", "copies", "written by", "key", "value"), rows)
+
+
+@review_commands.command("approve")
+def approve(
+    memory_id: str,
+    key: Annotated[str | None, typer.Option(help="Let it in under another key.")] = None,
+    query: Annotated[str | None, typer.Option(help="Let it in with another trigger.")] = None,
+    value: Annotated[str | None, typer.Option(help="Let it in with other content.")] = None,
+    agent: Agent = "",
+) -> None:
+    """Let a memory in, as it is or with other words; from then on it is recalled."""
+    given = {"key": key, "query": query, "value": value}
+    edits = {name: text for name, text in given.items() if text is not None}
+    result = _run(lambda client: client.approve(memory_id, edits, agent_id=agent))
+    console.print(f"{result.outcome} {result.memory_id} {result.detail}".rstrip(), markup=False, soft_wrap=True)
+
+
+@review_commands.command("reject")
+def reject(memory_id: str, agent: Agent = "") -> None:
+    """Keep a memory out: it is deleted."""
+    _run(lambda client: client.reject(memory_id, agent_id=agent))
+    console.print(f"rejected {memory_id}")
 
 
 def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

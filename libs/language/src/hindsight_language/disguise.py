@@ -32,7 +32,7 @@ _LEET_WORD = re.compile(
     r"(?<![\w.:/-])(?=[\w@$!]*[a-z])(?=[\w@$!]*[013457@$!][\w@$!]*)[a-z013457@$!]{4,}(?![\w.:/-])", re.IGNORECASE
 )
 _LEET_INSIDE = re.compile(r"[a-z][013457@$!]+[a-z]", re.IGNORECASE)
-_SPACED = re.compile(r"(?<!\w)(?:\w[ \u3000.*_|/·•~-]{1,2}){4,}\w(?!\w)")
+_SPACED = re.compile(r"(?<!\w)(?:\w[ \u3000.*_|/·•~-]{1,2}){3,}\w(?!\w)")
 _SPACED_HAN = re.compile(r"[\u3400-\u9fff](?:[ \u3000.*_|/·•~+-]{1,2}[\u3400-\u9fff]){3,}")
 _BETWEEN = re.compile(r"(?<=[^\W_])[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f](?=[^\W_])")
 _BACKWARDS = re.compile(r"反过来|倒着|倒序|逆序|倒读")

@@ -63,7 +63,8 @@ FETCH = f"""SELECT {COLUMNS}, alone.cosine AS turn_cosine, joint.cosine AS windo
     LEFT JOIN (
         SELECT e.session_id, e.turn, -(e.embedding <#> $5) AS cosine FROM turn_embeddings AS e
         WHERE e.bank_id = $1 AND e.generation = $4 AND e.channel = 'window' AND e.session_id = ANY ($2) AND e.turn = ANY ($3)
-    ) AS joint ON joint.session_id = t.session_id AND joint.turn = t.turn"""
+    ) AS joint ON joint.session_id = t.session_id AND joint.turn = t.turn
+    WHERE NOT t.is_withheld"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class Reviewing:
         Raises:
             NotFound: no such memory waits within what the caller may use.
         """
+        if await self._pipeline.recall_request(call) is None:
+            await self._read(call, memory_id)
         await self._changes.reject(call, memory_id)
 
     async def _read(self, call: Call, memory_id: UUID) -> Memory:

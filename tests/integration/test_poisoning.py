@@ -1,0 +1,17 @@
+"""The poisoning scenarios end to end: what bench/poisoning.py counts holds of every change."""
+
+from hindsight_memory import NewKey
+from poisoning import Hands, load_scenarios, play
+
+SHARE = 0.05  # of scenarios, delivered as trusted
+
+
+async def test_few_poisons_are_delivered_as_trusted_and_every_twin_is_delivered(services, worker):
+    async with (
+        await services.connect(NewKey(tenant="acme")) as user,
+        await services.connect(NewKey(tenant="acme", sources=("inference",))) as agent,
+    ):
+        outcomes = [await play(one, Hands(user, agent, worker)) for one in load_scenarios()]
+    assert len(outcomes) >= 60
+    assert [one.name for one in outcomes if not one.is_twin_delivered] == []
+    assert sum(one.is_trusted for one in outcomes) <= SHARE * len(outcomes)
