@@ -27,6 +27,7 @@ from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.identity import hash_secret, new_assertion_keys, new_secret
 from hindsight_runtime.serving import serving
 from hindsight_store import jobs, sessions
+from hindsight_store.erasures import ERASE
 from hindsight_store.pool import open_pool
 from pydantic import SecretStr
 from redis.asyncio import Redis
@@ -209,9 +210,10 @@ def llm_settings() -> dict[str, Any]:
 
 @pytest.fixture
 async def worker(
-    services: Services, embed_address: str, embed_token: str, llm_settings: dict[str, Any]
+    services: Services, embed_address: str, embed_token: str, llm_settings: dict[str, Any], valkey: str
 ) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """A running worker; the value waits until nothing is queued any more."""
+    from hindsight_ingest.eraser import Eraser, RedisCache
     from hindsight_ingest.llm import open_llm
     from hindsight_ingest.rounds import SETTLE
     from hindsight_ingest.settings import WorkerSettings
@@ -226,6 +228,8 @@ async def worker(
         model = await embedder.describe_model()
         llm = await stack.enter_async_context(open_llm(pool, settings.llm, clock=lambda: datetime.now(UTC)))
         work = assemble(pool, embedder, model, await find_generation(pool, model), settings, llm)
+        redis = await stack.enter_async_context(Redis.from_url(valkey))
+        work[ERASE] = Eraser(queue, RedisCache(redis), clock=lambda: datetime.now(UTC)).erase
         tasks = await stack.enter_async_context(asyncio.TaskGroup())
         working = tasks.create_task(Worker(queue, work).work())
         stack.callback(working.cancel)

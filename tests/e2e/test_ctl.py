@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hindsight_memory import HindsightError, NewKey, NewMemory
+from hindsight_memory import Hindsight, HindsightError, NewKey, NewMemory
 from hindsight_runtime.identity import Principal, sign_assertion, verify_assertion
 
 CTL = Path(sys.executable).with_name("hindsightctl")
@@ -103,3 +103,34 @@ async def test_a_new_pair_of_keys_signs_what_the_services_believe(services):
     private, public = pair.values()
     asserted = Principal(0, "acme", "oauth:1", rights=frozenset({"read"}))
     assert verify_assertion(sign_assertion(asserted, private), public) == asserted
+
+
+async def test_a_source_is_revoked_and_reinstated_and_the_log_tells(services, client: Hindsight):
+    written = await client.write(NewMemory("refunds", "Refunds are paid in gift cards."))
+    mine = (await client.describe_caller()).id
+    _, admin = await services.operator.create_key(NewKey(tenant="acme", rights=["admin"]))
+    code, output, _ = await ctl(services, "source", "revoke", "--key", mine, api_key=admin)
+    assert (code, output.split(": ")[1]) == (0, "1 withdrawn, 0 rolled back, 0 turns withheld\n")
+    withdrawal = output.split()[1].rstrip(":")
+    code, output, _ = await ctl(services, "source", "reinstate", withdrawal, api_key=admin)
+    assert (code, output) == (0, "1 reinstated, 0 left as they are\n")
+    code, output, _ = await ctl(services, "source", "list", "--json", api_key=admin)
+    assert (code, [w["id"] for w in json.loads(output)]) == (0, [withdrawal])
+    code, output, _ = await ctl(services, "audit", "list", "--agent", "ada", "--json", api_key=admin)
+    assert (code, [line["action"] for line in json.loads(output)]) == (0, ["revoke_source", "write"])
+    assert (await client.get(written.memory_id)).status == "active"
+
+
+async def test_erasing_counts_first_then_prints_a_receipt_that_verifies(services, client: Hindsight, worker, tmp_path: Path):
+    await client.write(NewMemory("tea", "Ada likes tea.", scope="user:1"))
+    what = ("erase", "--scope", "user:1", "--tenant", "acme")
+    code, output, _ = await ctl(services, *what)
+    assert (code, json.loads(output)["would be removed"]["memories"]) == (0, 1)
+    code, output, _ = await ctl(services, *what, "--yes")
+    assert (code, json.loads(output)["counts"]["memories"]) == (0, 1)
+    receipt = tmp_path / "receipt.json"
+    receipt.write_text(output)
+    assert (await ctl(services, "erase", "--tenant", "acme", "verify", str(receipt)))[0] == 1  # of another tenant
+    code, output, _ = await ctl(services, "erase", "verify", str(receipt), "--tenant", "acme")
+    assert (code, output) == (0, "genuine; nothing of it is left\n")
+    assert (await ctl(services, "erase", "--tenant", "acme"))[0] == 2

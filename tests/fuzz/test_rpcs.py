@@ -21,6 +21,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from hindsight.v1 import (
     admin_pb2,
     embedding_pb2,
+    erasure_pb2,
     ingest_pb2,
     recall_pb2,
     receipt_pb2,
@@ -42,11 +43,23 @@ SHOWN = 8  # failures in a report
 MAX_QUOTE = 100
 MAX_MESSAGE = 1000
 CODE = re.compile(r'Traceback|File "|\b[A-Z][a-z]\w*(Error|Exception)\b|asyncpg|site-packages|0x[0-9a-f]{8}')
-FILES = (ingest_pb2, review_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2, sharing_pb2)
+FILES = (
+    ingest_pb2,
+    review_pb2,
+    admin_pb2,
+    erasure_pb2,
+    recall_pb2,
+    receipt_pb2,
+    embedding_pb2,
+    record_pb2,
+    session_pb2,
+    sharing_pb2,
+)
 METHODS = {m.full_name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ADDRESSES = {
     **dict.fromkeys(
-        ("IngestService", "ReviewService", "SessionService", "SharingService", "AdminService", "RecordService"), "ingest"
+        ("IngestService", "ReviewService", "SessionService", "SharingService", "AdminService", "ErasureService", "RecordService"),
+        "ingest",
     ),
     **{"RecallService": "recall", "ReceiptService": "recall", "EmbeddingService": "embed"},
 }
@@ -122,7 +135,7 @@ async def make_target(services, embed_address, embed_token) -> AsyncIterator[Cal
     def make(method: MethodDescriptor) -> Target:
         name = ADDRESSES[method.containing_service.name]
         keys = {
-            "AdminService": secrets[-1:],
+            **dict.fromkeys(("AdminService", "ErasureService"), secrets[-1:]),
             "EmbeddingService": [embed_token],
             "RecordService": [services.record_token],
         }.get(method.containing_service.name, secrets[1:-1])
@@ -149,6 +162,7 @@ def _files() -> Iterator[Any]:
         "admin",
         "embedding",
         "receipt",
+        "erasure",
         "record",
         "session",
         "error_reason",

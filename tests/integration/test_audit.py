@@ -14,7 +14,8 @@ async def lines(services: Any, count: int) -> list[tuple[str, ...]]:
     async with asyncio.timeout(10):
         while True:
             rows = await connection.fetch(
-                """SELECT t.name, a.principal, a.action, a.subject, a.outcome FROM audit AS a JOIN tenants AS t USING (tenant_id)
+                """SELECT t.name, a.principal, a.action, replace(a.subject, keyed_name(tenant_id, 'scope', 'user:2'), '<user:2>'),
+                    a.outcome FROM audit AS a JOIN tenants AS t USING (tenant_id)
                 WHERE a.outcome = 'denied'"""
             )
             if len(rows) >= count:
@@ -43,9 +44,9 @@ async def test_refused_calls_of_both_services_are_in_the_audit_log_of_the_caller
         assert (await client.recall("Which row?")).hits == ()
     told = {
         ("CreateKey", "tenant=other"),
-        ("Forget", "scope=user:2"),
+        ("Forget", "scope=<user:2>"),
         ("Recall", "agent_id=bob"),
-        ("Recall", "scope=user:2"),
+        ("Recall", "scope=<user:2>"),
         ("Write", ""),
     }
     assert await lines(services, len(refused)) == sorted(("acme", key.id, action, subject, "denied") for action, subject in told)
@@ -57,7 +58,7 @@ async def test_the_audit_log_cannot_be_changed(services, client: Hindsight):
             await reader.write(NewMemory("seat", "Row 7."), agent_id="ada")
     await lines(services, 1)
     connection = await asyncpg.connect(services.database.ingest)
-    for statement in ("UPDATE audit SET outcome = 'ok'", "DELETE FROM audit", "SELECT * FROM audit"):
+    for statement in ("UPDATE audit SET outcome = 'ok'", "DELETE FROM audit"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(statement)
     await connection.close()

@@ -202,10 +202,10 @@ async def test_a_weak_memory_that_contradicts_the_present_is_withheld(client: Hi
 
 
 async def test_an_odd_one_out_from_a_weak_source_is_flagged_and_the_users_word_is_not(client: Hindsight):
-    own = await client.write(NewMemory("rent", "The rent goes to the account ending 2207."))
-    weak = NewMemory("rent payment", "Rent now goes to the account ending 9914.", source=Source("inference"))
+    own = await client.write(NewMemory("meeting room", "The team meeting takes place in room 14."))
+    weak = NewMemory("team meeting", "The team meeting takes place in room 22.", source=Source("inference"))
     odd = await client.write(weak)
-    flags = {hit.memory.id: hit.flags for hit in (await client.recall("Where does the rent go?")).hits}
+    flags = {hit.memory.id: hit.flags for hit in (await client.recall("Where is the team meeting?")).hits}
     assert flags == {own.memory_id: (), odd.memory_id: ("odd_one_out",)}
 
 

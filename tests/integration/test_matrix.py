@@ -12,7 +12,7 @@ import grpc
 import pytest
 from google.protobuf import json_format
 from google.protobuf.message_factory import GetMessageClass
-from hindsight_memory import Hindsight, HindsightError, NewGrant, NewKey, NewMemory, Turn
+from hindsight_memory import Hindsight, HindsightError, MemorySource, NewGrant, NewKey, NewMemory, Turn
 from hindsight_memory.errors import to_error
 
 from tests.wire.test_fields import METHODS
@@ -78,6 +78,15 @@ ROWS: dict[str, dict[str, Any]] = {
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
     "Rerank": {"query": "q", "texts": ["x"]},
     "DescribeModel": {},
+    "ListAudit": {"agentId": "$agent", "principal": "$key_id"},
+    "ListAudit/tenant": {"tenant": "$tenant"},
+    "RevokeSource": {"agentId": "$agent", "source": {"memoryId": "$memory"}},
+    "RevokeSource/session": {"agentId": "$agent", "source": {"sessionId": "$session"}},
+    "Reinstate": {"withdrawalId": "$withdrawal"},
+    "ListWithdrawals": {},
+    "Erase": {"tenant": "$tenant", "scope": "user:1"},
+    "GetErasure": {"erasureId": "$erasure"},
+    "VerifyErasure": {"receipt": {"id": "$erasure", "askedAt": "2026-01-02T00:00:00Z"}},
     # Last, since where it is allowed it begins a session of this name.
     "Observe/scope": SESSION | {"turns": [TURN], "scope": "user:1"},
     "Observe": SESSION | {"turns": [TURN]},
@@ -87,7 +96,7 @@ CHANGES_NOTHING = {  # which a key that may only read may call
     *("GetSession", "ListGrants", "Recall", "Get", "List", "ListRevisions", "ListRelations", "ListConflicts", "GetReceipt"),
     *("Replay", "RecallAsOfThen", "ShouldRecall", "ShouldWrite", "DescribeCaller"),
 }
-OF_THE_CALL = ("receiptId", "agentId", "secret", "hitCount", "lastHitAt")  # differ from one call to the next
+OF_THE_CALL = ("receiptId", "agentId", "secret", "hitCount", "lastHitAt", "at")  # differ from one call to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,10 @@ async def world(services, embed_address, worker) -> World:
         grant = await ada.share(NewGrant("cleo", "user:1"))
         answer = await ada.recall("vault code")
         await _until_there(ada, answer.receipt_id)
+    async with services.with_key(secret) as ada:
+        stale = await ada.write(NewMemory("stale", "Made up.", scope="user:1"))
+        withdrawal = await ada.revoke_source(MemorySource(memory_id=stale.memory_id))
+    erasure = await services.operator.erase(scope="user:gone", tenant="acme", dry_run=False)
     connection = await asyncpg.connect(services.database.owner)
     tenant_id = await connection.fetchval("SELECT tenant_id FROM tenants WHERE name = 'acme'")
     job = """INSERT INTO jobs (bank_id, job_id, tenant_id, kind, payload, state)
@@ -141,6 +154,8 @@ async def world(services, embed_address, worker) -> World:
         "key_id": made.id,
         "key": "vault",
         "job": str(job_id),
+        "withdrawal": withdrawal.id,
+        "erasure": erasure.id,
     }
     return World(services, embed_address, things | {"tenant_id": str(tenant_id)})
 

@@ -230,7 +230,7 @@ async def test_reading_does_not_open_what_is_behind_a_memory(two: Two):
 
 
 async def _write_as_bob(two: Two, **changes: Any) -> Any:
-    terms = {"key": "order 7", "value": "Order 7 lies in Lisbon.", "scope": "user:1"} | changes
+    terms: dict[str, Any] = {"key": "order 7", "value": "Order 7 lies in Lisbon.", "scope": "user:1"} | changes
     return await two.bob.write(NewMemory(**terms), agent_id="ada")
 
 
@@ -439,6 +439,15 @@ async def test_a_shared_hit_counts_at_home_without_the_query_and_the_receipt_rep
     )
     await connection.close()
     assert [tuple(row) for row in rows] == [("", "ada"), ("where does order 7 lie?", "bob")]
+
+
+async def test_a_grant_of_an_erased_scope_goes_with_it(services, worker, two: Two):
+    await two.ada.write(NewMemory("order", "Order 7 lies in Lisbon.", scope="user:1"))
+    await two.ada.share(NewGrant("bob", "user:1"))
+    left = await two.ada.share(NewGrant("bob", "user:2"))
+    await services.operator.erase(scope="user:1", agent_id="ada", tenant="acme", dry_run=False)
+    await worker()
+    assert await collect(two.ada.list_grants(include_ended=True)) == [left]
 
 
 async def test_without_grants_a_recall_looks_them_up_by_an_index(services, two: Two):

@@ -11,6 +11,7 @@ from google.protobuf.message_factory import GetMessageClass
 from hindsight.v1 import (
     admin_pb2,
     embedding_pb2,
+    erasure_pb2,
     ingest_pb2,
     recall_pb2,
     receipt_pb2,
@@ -22,7 +23,18 @@ from hindsight.v1 import (
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, review_pb2, admin_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2, sharing_pb2)
+FILES = (
+    ingest_pb2,
+    review_pb2,
+    admin_pb2,
+    erasure_pb2,
+    recall_pb2,
+    receipt_pb2,
+    embedding_pb2,
+    record_pb2,
+    session_pb2,
+    sharing_pb2,
+)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -35,6 +47,7 @@ BAD_RECALLS: list[Any] = [
     *({**RECALL, "principal": text} for text in ("", "a\0b", "x" * 129)),
     {name: value for name, value in RECALL.items() if name != "at"},
     *({**RECALL, "query": text} for text in ("a\0b", "x" * 8193)),
+    *({**RECALL, "scope": text} for text in ("a\0b", "User")),
     *({**RECALL, name: ids} for name in ("memoryIds", "contradictedIds") for ids in (["x"], [ID] * 201)),
     {**RECALL, "document": "A" * 360_000},
     *({**RECALL, "sharedHits": hits} for hits in ([{"bankId": 0, "memoryId": ID}], [{"bankId": 1, "memoryId": "x"}])),
@@ -60,6 +73,13 @@ VALID: dict[str, dict[str, Any]] = {
     "ShouldWrite": {"agentId": "ada", "text": "t"},
     "ListJobs": {},
     "RequeueJobs": {"jobIds": [ID]},
+    "ListAudit": {},
+    "Erase": {"tenant": "acme", "scope": "user:1"},
+    "GetErasure": {"erasureId": ID},
+    "VerifyErasure": {"receipt": {"id": ID, "askedAt": TIME}},
+    "RevokeSource": {"agentId": "ada", "source": {"principal": "k"}},
+    "Reinstate": {"withdrawalId": ID},
+    "ListWithdrawals": {},
     "CreateKey": {"name": "n"},
     "ListKeys": {},
     "RotateKey": {"keyId": ID},
@@ -126,6 +146,13 @@ AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
 SESSION = {"sessionId": ["", " ", NUL, "x" * 129]}
+BAD_SOURCE = {
+    "source.principal": ["", NUL, "x" * 129],
+    "source.sessionId": ["s", NUL],  # beside the key
+    "source.tool": ["t", NUL],
+    "source.memoryId": [ID, "x"],
+    "source.until": ["0001-01-01T00:00:00Z"],
+}
 BAD_RELATION = {"fromId": ["", "x", ID], "toId": ["x", ID], "type": ["", " ", NUL, "x" * 33]}
 BAD: dict[str, dict[str, Any]] = {
     "Write": REQUEST | AGENT | {f"memory.{f}": v for f, v in BAD_MEMORY.items()},
@@ -156,6 +183,30 @@ BAD: dict[str, dict[str, Any]] = {
     "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},
     "ListJobs": {"tenant": [NUL], "state": [UNKNOWN]} | PAGE,
     "RequeueJobs": {"tenant": [NUL], "jobIds": [[], ["x"], [ID] * 257]},
+    "ListAudit": {
+        "tenant": [NUL],
+        "agentId": [NUL, " ", "x" * 65],
+        "principal": [NUL, "x" * 129],
+        "action": [NUL, "x" * 129],
+        "since": [],
+        "until": [],
+    }
+    | PAGE
+    | {"pageToken": ["x", "-1"]},
+    "Erase": REQUEST
+    | {"tenant": [NUL, " ", "x" * 65], "agentId": [NUL, " ", "x" * 65], "scope": ["", "User", NUL]}
+    | {field: [] for field in BAD_SOURCE},  # as in RevokeSource
+    "GetErasure": {"tenant": [NUL], "erasureId": ["", "x"]},
+    "VerifyErasure": {
+        "tenant": [NUL],
+        "receipt.id": ["", "x"],
+        **{f"receipt.{name}": [NUL, "x" * 65] for name in ("kind", "nameHash", "idsDigest", "signature")},
+        **{f"receipt.{name}": [] for name in ("askedAt", "removedAt", "vacuumedAt", "cachesClearedAt")},
+        "receipt.counts": [{NUL: "1"}, {str(n): "1" for n in range(65)}],
+    },
+    "RevokeSource": REQUEST | {"agentId": [NUL, " ", "x" * 65]} | BAD_SOURCE,
+    "Reinstate": REQUEST | {"withdrawalId": ["", "x"]},
+    "ListWithdrawals": PAGE | {"pageToken": ["x", "-1"]},
     "CreateKey": REQUEST
     | {
         "tenant": [NUL, " ", "x" * 65],
@@ -248,7 +299,11 @@ async def send(services, embed_address, embed_token):
     _, key = await services.operator.create_key(NewKey(tenant="acme", rights=("read", "write", "admin")))
     recall = services.recall_address
     addresses = {"Embedding": embed_address, "Recall": recall, "Receipt": recall}
-    keys = {"Admin": services.database.operator_key, "Embedding": embed_token, "Record": services.record_token}
+    keys = {
+        **dict.fromkeys(("Admin", "Erasure"), services.database.operator_key),
+        "Embedding": embed_token,
+        "Record": services.record_token,
+    }
     channels = {}
 
     async def call(method: str, raw: bytes):

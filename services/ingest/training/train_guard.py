@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -35,11 +35,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 MODELS = ROOT / ".cache" / "models"
 DEV = HERE / "guard_dev.jsonl"
-OWN = HERE / "standing.jsonl"  # ordinary memories: instructions, preferences and others
-OWN_STEP = 8  # every eighth one
+MORE = HERE / "guard_more.jsonl"  # written like the sets, by another hand
+OWN = {HERE / "standing.jsonl": 8, HERE / "experiences.jsonl": 2}  # ordinary memories, of which every so many are read
+PLAIN = frozenset({"fact", "chat", "tool_output", "encoded", "state", "authority_fact", "money_fact", "memory_statement"})
 SETS = [ROOT / "bench" / "sets" / f"guard_{lang}.jsonl" for lang in ("en", "zh")]
 OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
-OUTER, INNER = 5, 5
+OUTER, INNER = 5, 3
 # Prior variance of each kind of weight, found by cross-validation on the first half of the lines.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 20.0, 0.3, 60.0
 MOST_FALSE = {"plain": 0.008, "imperative": 0.025}  # of benign lines inside training, a little below what is promised
@@ -70,18 +71,11 @@ def read_line(row: Mapping[str, Any], origin: str) -> Line:
     reading = unmask(row["text"])
     plain = " ".join((reading.plain, *reading.decoded))
     lang = language_of(plain)
-    spoken = row.get("lang", lang)
+    spoken = row.get("lang") or lang
     source = row.get("source", "")
     sort = "attack" if row["label"] == "attack" else "benign"
     if sort == "benign":
-        is_chat = source in ("memorybank-cn", "cyberseceval-frr") or row["kind"] in (
-            "fact",
-            "chat",
-            "tool_output",
-            "encoded",
-            "state",
-            "authority_fact",
-        )
+        is_chat = source in ("memorybank-cn", "cyberseceval-frr") or row["kind"] in PLAIN
         sort = "benign plain" if is_chat else "benign imperative"
     elif source.startswith("cyberseceval"):
         sort = "attack cyberseceval"
@@ -93,12 +87,13 @@ def read_line(row: Mapping[str, Any], origin: str) -> Line:
 def read_lines() -> list[Line]:
     """Every line there is, each text once."""
     found: dict[str, Line] = {}
-    for path in (DEV, *SETS):
+    for path, origin in ((DEV, "dev"), *((path, "sets") for path in SETS), (MORE, "more")):
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            found.setdefault(row["text"], read_line(row, "dev" if path == DEV else "sets"))
-    for row in map(json.loads, OWN.read_text(encoding="utf-8").splitlines()[::OWN_STEP]):
-        kind = "chat" if row["label"] == "none" else row["label"]
-        found.setdefault(row["text"], read_line({"text": row["text"], "label": "benign", "kind": kind}, "own"))
+            found.setdefault(row["text"], read_line({**row, "lang": None} if origin == "more" else row, origin))
+    for path, step in OWN.items():
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()[::step]):
+            kind = "chat" if row["label"] == "none" else row["label"]
+            found.setdefault(row["text"], read_line({"text": row["text"], "label": "benign", "kind": kind}, "own"))
     return list(found.values())
 
 
@@ -168,17 +163,17 @@ def interval(hits: int, of: int) -> str:
     return f"{100 * p:5.1f} % [{100 * max(0, middle - half):.1f}, {100 * min(1, middle + half):.1f}]  {hits}/{of}"
 
 
-def report(title: str, lines: Sequence[Line], over: Matrix, keep: Callable[[Line], bool]) -> None:
+def report(title: str, lines: Sequence[Line], over: Matrix) -> None:
     """Print which share of each group is held back."""
     print(f"\n{title}")
-    for group in sorted({one.group for one in lines if keep(one)}):
+    for group in sorted({one.group for one in lines}):
         found = [bool(o) for one, o in zip(lines, over, strict=True) if one.group == group]
         print(f"  {group:32} {interval(sum(found), len(found))}")
 
 
 def hash_training() -> str:
     """SHA-256 of everything that is trained on."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in (DEV, *SETS, OWN))).hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in (DEV, *SETS, MORE, *OWN))).hexdigest()
 
 
 def main() -> None:
@@ -198,9 +193,9 @@ def main() -> None:
     for sort, blocks in sorts.items():
         covariance = kernel(blocks)
         of_dev = [lines[i] for i in dev]
-        report(f"{sort}, guard_dev alone", of_dev, nested(of_dev, covariance[np.ix_(dev, dev)], wanted[dev]), lambda one: True)
+        report(f"{sort}, trained on guard_dev alone", of_dev, nested(of_dev, covariance[np.ix_(dev, dev)], wanted[dev]))
         over = nested(lines, covariance, wanted)
-        report(f"{sort}, all lines", lines, over, lambda one: True)
+        report(f"{sort}, trained on all lines", lines, over)
         if chosen.errors:
             for one, o in zip(lines, over, strict=True):
                 if bool(o) != one.is_attack:

@@ -9,7 +9,6 @@ from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.guard import DISGUISED, INSTRUCTION, TextGuard, load_heads, split_passages
 from hindsight_runtime.identity import Principal
 
-STANDING = "services/ingest/training/standing.jsonl"
 ROOT = Path(__file__).parents[3]
 WRITER = Principal(1, "t", "k", rights=frozenset({"read", "write"}))
 CANDIDATE = Candidate(
@@ -108,5 +107,6 @@ def test_hostile_texts_are_judged_in_time(guard: TextGuard):
 
 
 def test_the_weights_are_trained_on_the_lines_in_the_repository():
-    names = ["services/ingest/training/guard_dev.jsonl", "bench/sets/guard_en.jsonl", "bench/sets/guard_zh.jsonl", STANDING]
+    training = [f"services/ingest/training/{name}.jsonl" for name in ("guard_more", "standing", "experiences")]
+    names = ["services/ingest/training/guard_dev.jsonl", "bench/sets/guard_en.jsonl", "bench/sets/guard_zh.jsonl", *training]
     assert load_heads().training_sha256 == hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in names)).hexdigest()

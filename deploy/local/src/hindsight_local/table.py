@@ -73,7 +73,7 @@ SERVICES = (
         "worker",
         (str(BIN / "hindsight-worker"),),
         "grpc",
-        ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", *EMBED),
+        ("HINDSIGHT_WORKER_PORT", "HINDSIGHT_MAINTENANCE_DATABASE_URL", "REDIS_URL", *EMBED),
         (
             *LISTENING,
             "HINDSIGHT_TURNS_KEPT_DAYS",

@@ -6,6 +6,7 @@ import json
 import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
@@ -14,6 +15,8 @@ import grpc
 from hindsight.v1 import (
     admin_pb2,
     admin_pb2_grpc,
+    erasure_pb2,
+    erasure_pb2_grpc,
     ingest_pb2,
     ingest_pb2_grpc,
     memory_pb2,
@@ -33,10 +36,14 @@ from hindsight_memory import wire
 from hindsight_memory.errors import to_error
 from hindsight_memory.types import (
     Answer,
+    AuditFilter,
+    AuditLine,
     Candidate,
     Conflict,
     Considered,
     Ended,
+    Erasure,
+    ErasureReceipt,
     Filter,
     ForgetMode,
     GateVerdict,
@@ -44,6 +51,7 @@ from hindsight_memory.types import (
     Job,
     Key,
     Memory,
+    MemorySource,
     Mode,
     NewGrant,
     NewKey,
@@ -56,6 +64,7 @@ from hindsight_memory.types import (
     Status,
     ThenAndNow,
     Turn,
+    Withdrawal,
     WriteResult,
 )
 
@@ -106,6 +115,7 @@ class Hindsight:
         self._reviews = review_pb2_grpc.ReviewServiceStub(self._channels[0])
         self._sharing = sharing_pb2_grpc.SharingServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
+        self._erasures = erasure_pb2_grpc.ErasureServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
         self._receipts = receipt_pb2_grpc.ReceiptServiceStub(self._channels[1])
 
@@ -427,6 +437,63 @@ class Hindsight:
         """Let up to 256 dead letters be tried again; the ids of those that were."""
         request = wire.fill(admin_pb2.RequeueJobsRequest(), {"tenant": tenant, "job_ids": list(job_ids)})
         return (await self._call(self._admin.RequeueJobs, request)).job_ids
+
+    async def list_audit(self, wanted: AuditFilter | None = None, *, tenant: str = "") -> AsyncIterator[AuditLine]:
+        """Who changed what in the tenant, newest first."""
+        request = wire.fill(admin_pb2.ListAuditRequest(), {"tenant": tenant, **asdict(wanted or AuditFilter())})
+        async for page in self._pages(self._admin.ListAudit, request):
+            for line in page.lines:
+                yield wire.to_audit_line(line)
+
+    async def revoke_source(self, source: MemorySource, *, agent_id: str = "", request_id: str = "") -> Withdrawal:
+        """Withdraw everything that was written from a source and everything derived from that; empty agent_id: of every agent."""
+        fields = {"agent_id": agent_id, "request_id": request_id or str(uuid.uuid4())}
+        request = wire.fill(admin_pb2.RevokeSourceRequest(source=wire.from_memory_source(source)), fields)
+        return wire.to_withdrawal((await self._call(self._admin.RevokeSource, request)).withdrawal)
+
+    async def reinstate(self, withdrawal_id: str) -> tuple[int, int]:
+        """Take a withdrawal back: how many memories are as they were, and how many were left as they are."""
+        request = wire.fill(admin_pb2.ReinstateRequest(), {"withdrawal_id": withdrawal_id})
+        response = await self._call(self._admin.Reinstate, request)
+        return response.reinstated, response.left
+
+    async def list_withdrawals(self) -> AsyncIterator[Withdrawal]:
+        """The tenant's withdrawals, newest first."""
+        async for page in self._pages(self._admin.ListWithdrawals, admin_pb2.ListWithdrawalsRequest()):
+            for withdrawal in page.withdrawals:
+                yield wire.to_withdrawal(withdrawal)
+
+    async def erase(  # noqa: PLR0913 - the fields of the RPC
+        self,
+        *,
+        scope: str = "",
+        source: MemorySource | None = None,
+        agent_id: str = "",
+        tenant: str = "",
+        dry_run: bool = False,
+        rewrite: bool = False,
+        request_id: str = "",
+    ) -> Erasure:
+        """Erase a scope or a source for good, in the background; empty agent_id: of every agent. `dry_run` only counts."""
+        fields = {"scope": scope, "agent_id": agent_id, "tenant": tenant, "dry_run": dry_run, "rewrite": rewrite}
+        fields |= {"source": wire.from_memory_source(source) if source else None, "request_id": request_id or str(uuid.uuid4())}
+        response = await self._call(self._erasures.Erase, wire.fill(erasure_pb2.EraseRequest(), fields))
+        state = wire.short("ERASURE_STATE", response.state, erasure_pb2.ErasureState) if response.state else ""
+        return Erasure(response.erasure_id, state, dict(response.counts))
+
+    async def get_erasure(self, erasure_id: str, *, tenant: str = "") -> Erasure:
+        """How far an erasure is; with its receipt once it is done."""
+        request = wire.fill(erasure_pb2.GetErasureRequest(), {"erasure_id": erasure_id, "tenant": tenant})
+        response = await self._call(self._erasures.GetErasure, request)
+        receipt = wire.to_erasure_receipt(response.receipt) if response.HasField("receipt") else None
+        state = wire.short("ERASURE_STATE", response.state, erasure_pb2.ErasureState)
+        return Erasure(erasure_id, state, receipt.counts if receipt else {}, receipt)
+
+    async def verify_erasure(self, receipt: ErasureReceipt, *, tenant: str = "") -> tuple[bool, bool]:
+        """Whether a receipt is the server's own and unchanged, and whether nothing that it names is there any more."""
+        request = erasure_pb2.VerifyErasureRequest(tenant=tenant, receipt=wire.from_erasure_receipt(receipt))
+        response = await self._call(self._erasures.VerifyErasure, request)
+        return response.is_authentic, response.is_gone
 
     async def rotate_key(self, key_id: str, *, tenant: str = "") -> tuple[Key, str]:
         """Give a key a new secret; the key and the secret."""

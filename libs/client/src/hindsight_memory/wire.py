@@ -1,6 +1,7 @@
 """Protobuf from and to the client's types."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,18 +9,30 @@ from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import admin_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2, receipt_pb2, session_pb2, sharing_pb2
+from hindsight.v1 import (
+    admin_pb2,
+    erasure_pb2,
+    error_reason_pb2,
+    ingest_pb2,
+    memory_pb2,
+    recall_pb2,
+    receipt_pb2,
+    session_pb2,
+    sharing_pb2,
+)
 
 from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
     Adjustment,
     Answer,
+    AuditLine,
     Candidate,
     ChannelAccount,
     Conflict,
     Considered,
     Contribution,
     Difference,
+    ErasureReceipt,
     Filter,
     Finding,
     Flag,
@@ -29,6 +42,7 @@ from hindsight_memory.types import (
     Job,
     Key,
     Memory,
+    MemorySource,
     NewGrant,
     NewKey,
     NewMemory,
@@ -40,6 +54,7 @@ from hindsight_memory.types import (
     Task,
     ThenAndNow,
     Turn,
+    Withdrawal,
     WriteResult,
 )
 
@@ -303,6 +318,40 @@ def to_job(j: admin_pb2.Job) -> Job:
         created_at=j.created_at.ToDatetime(tzinfo=UTC),
         run_after=j.run_after.ToDatetime(tzinfo=UTC),
     )
+
+
+def to_audit_line(line: admin_pb2.AuditLine) -> AuditLine:
+    """A line of the audit log."""
+    told = (line.agent_id, line.principal, line.action, line.subject, line.outcome)
+    return AuditLine(line.id, line.at.ToDatetime(tzinfo=UTC), *told)
+
+
+def from_memory_source(source: MemorySource) -> admin_pb2.MemorySource:
+    """Where memories come from, as a message."""
+    return fill(admin_pb2.MemorySource(), asdict(source))
+
+
+def to_withdrawal(w: admin_pb2.Withdrawal) -> Withdrawal:
+    """A withdrawal."""
+    counts = (w.withdrawn, w.rolled_back, w.turns)
+    return Withdrawal(w.id, w.kind, w.source, moment(w, "at"), w.principal, moment(w, "reinstated_at"), *counts)
+
+
+def to_erasure_receipt(r: erasure_pb2.ErasureReceipt) -> ErasureReceipt:
+    """The proof of an erasure."""
+    moments = {name: moment(r, name) for name in _ERASURE_MOMENTS}
+    texts = {name: getattr(r, name) for name in ("id", "kind", "name_hash", "is_rewritten", "ids_digest", "signature")}
+    return ErasureReceipt(**moments, **texts, counts=dict(r.counts))
+
+
+def from_erasure_receipt(receipt: ErasureReceipt) -> erasure_pb2.ErasureReceipt:
+    """The proof of an erasure, as a message."""
+    message = fill(erasure_pb2.ErasureReceipt(), {k: v for k, v in asdict(receipt).items() if k != "counts"})
+    message.counts.update(receipt.counts)
+    return message
+
+
+_ERASURE_MOMENTS = ("asked_at", "removed_at", "vacuumed_at", "caches_cleared_at")
 
 
 def to_conflict(c: recall_pb2.Conflict) -> Conflict:

@@ -8,7 +8,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from hindsight_memory import Grant, Hindsight, HindsightError, Job, Key, NewGrant, NewKey, Review
+from hindsight_memory import (
+    AuditFilter,
+    AuditLine,
+    Erasure,
+    ErasureReceipt,
+    Grant,
+    Hindsight,
+    HindsightError,
+    Job,
+    Key,
+    MemorySource,
+    NewGrant,
+    NewKey,
+    Review,
+    Withdrawal,
+)
 from hindsight_runtime.identity import new_assertion_keys
 from rich.console import Console
 from rich.table import Table
@@ -18,12 +33,19 @@ Agent = Annotated[str, typer.Option(help="The agent; default: the key's default 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 JOBS_AT_ONCE = 256
+WAIT_S = 0.5
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 key_commands = typer.Typer(no_args_is_help=True, help="API keys: create, list, rotate, revoke.")
 app.add_typer(key_commands, name="key")
 job_commands = typer.Typer(no_args_is_help=True, help="Follow-up work: list it, see its dead letters, requeue them.")
 app.add_typer(job_commands, name="jobs")
+audit_commands = typer.Typer(no_args_is_help=True, help="The audit log: who changed what.")
+app.add_typer(audit_commands, name="audit")
+source_commands = typer.Typer(no_args_is_help=True, help="Hostile sources: withdraw what came from one, take that back.")
+app.add_typer(source_commands, name="source")
+erase_commands = typer.Typer(invoke_without_command=True, help="Remove a memory, a scope or a source for good, with a receipt.")
+app.add_typer(erase_commands, name="erase")
 review_commands = typer.Typer(no_args_is_help=True, help="What the guard holds back: list it, let it in, keep it out.")
 app.add_typer(review_commands, name="review")
 console = Console()
@@ -192,6 +214,144 @@ def list_grants(
         for g in grants
     ]
     _show_table(("id", "owner", "opened to", "scope", "keys", "access", "expires", "ended"), rows)
+
+
+@audit_commands.command("list")
+def list_audit(
+    agent: Annotated[str, typer.Option(help="Only of this agent.")] = "",
+    principal: Annotated[str, typer.Option(help="Only by this key, given by its id.")] = "",
+    action: Annotated[str, typer.Option(help="Only this act, such as write, forget or revoke_key.")] = "",
+    since: Annotated[datetime | None, typer.Option(help="Only at or after this moment (UTC).")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Only before this moment (UTC).")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many lines at most.")] = 100,
+    tenant: Tenant = "",
+    as_json: AsJson = False,
+) -> None:
+    """List a tenant's audit log, newest first."""
+    wanted = AuditFilter(agent, principal, action, _utc(since), _utc(until))
+
+    async def collect(client: Hindsight) -> list[AuditLine]:
+        lines: list[AuditLine] = []
+        async for line in client.list_audit(wanted, tenant=tenant):
+            lines.append(line)
+            if len(lines) == limit:
+                break
+        return lines
+
+    lines = _run(collect)
+    if as_json:
+        _print_json([asdict(line) for line in lines])
+        return
+    rows = [(_day(a.at), a.agent_id, a.principal, a.action, a.subject, a.outcome) for a in lines]
+    _show_table(("at", "agent", "key", "action", "subject", "outcome"), rows)
+
+
+@source_commands.command("revoke")
+def revoke_source(
+    key: Annotated[str, typer.Option(help="The source is a key, given by its id.")] = "",
+    session: Annotated[str, typer.Option(help="The source is a session.")] = "",
+    tool: Annotated[str, typer.Option(help="The source is a tool.")] = "",
+    memory: Annotated[str, typer.Option(help="The source is a memory, given by its id.")] = "",
+    agent: Annotated[str, typer.Option(help="Only of this agent; default: of all.")] = "",
+    since: Annotated[datetime | None, typer.Option(help="Only what was written at or after this moment (UTC).")] = None,
+    until: Annotated[datetime | None, typer.Option(help="Only what was written before this moment (UTC).")] = None,
+) -> None:
+    """Withdraw everything written from a source and derived from that. Its key goes on working: revoke that as well."""
+    source = MemorySource(key, session, tool, memory, _utc(since), _utc(until))
+    w = _run(lambda client: client.revoke_source(source, agent_id=agent))
+    print(f"withdrawal {w.id or '-'}: {w.withdrawn} withdrawn, {w.rolled_back} rolled back, {w.turns} turns withheld")
+
+
+@source_commands.command("reinstate")
+def reinstate(withdrawal_id: str) -> None:
+    """Take a withdrawal back."""
+    reinstated, left = _run(lambda client: client.reinstate(withdrawal_id))
+    print(f"{reinstated} reinstated, {left} left as they are")
+
+
+@source_commands.command("list")
+def list_withdrawals(as_json: AsJson = False) -> None:
+    """List what was withdrawn, newest first."""
+
+    async def collect(client: Hindsight) -> list[Withdrawal]:
+        return [withdrawal async for withdrawal in client.list_withdrawals()]
+
+    found = _run(collect)
+    if as_json:
+        _print_json([asdict(withdrawal) for withdrawal in found])
+        return
+    rows = [
+        (w.id, w.kind, w.source, _day(w.at), _day(w.reinstated_at), str(w.withdrawn), str(w.rolled_back), str(w.turns))
+        for w in found
+    ]
+    _show_table(("id", "kind", "source", "at", "reinstated", "withdrawn", "rolled back", "turns"), rows)
+
+
+@erase_commands.callback()
+def erase(
+    context: typer.Context,
+    memory: Annotated[str, typer.Option(help="A memory, by its id, with what was derived from it.")] = "",
+    scope: Annotated[str, typer.Option(help="A scope, such as user:42, with what was derived from it.")] = "",
+    source: Annotated[str, typer.Option(help="A source: key:ID, session:NAME or tool:NAME.")] = "",
+    agent: Annotated[str, typer.Option(help="Only of this agent; default: of all.")] = "",
+    rewrite: Annotated[bool, typer.Option("--rewrite", help="Also write the tables anew; locks each meanwhile.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only counted.")] = False,
+    tenant: Tenant = "",
+) -> None:
+    """Count what would be erased, or with --yes erase it and print the receipt. It cannot be undone."""
+    if context.invoked_subcommand:
+        return
+    if sum(map(bool, (memory, scope, source))) != 1:
+        errors.print("hindsightctl: name one of --memory, --scope and --source")
+        raise typer.Exit(2)
+    named = MemorySource(memory_id=memory) if memory else _read_source(source) if source else None
+
+    async def carry_out(client: Hindsight) -> Erasure:
+        what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
+        erasure = await client.erase(**what, dry_run=not yes, rewrite=rewrite)
+        while yes and erasure.receipt is None:
+            await asyncio.sleep(WAIT_S)
+            erasure = await client.get_erasure(erasure.id, tenant=tenant)
+        return erasure
+
+    erasure = _run(carry_out)
+    _print_json(asdict(erasure.receipt) if erasure.receipt else {"would be removed": erasure.counts, "do it with": "--yes"})
+
+
+@erase_commands.command("verify")
+def verify_erasure(
+    receipt: Annotated[typer.FileText, typer.Argument(help="A file with the receipt, as it was printed; - reads it.")],
+    tenant: Tenant = "",
+) -> None:
+    """Tell whether a receipt is genuine and nothing that it names is there any more; fails if not."""
+    try:
+        told = json.load(receipt)
+        moments = {name: datetime.fromisoformat(told[name]) if told[name] else None for name in told if name.endswith("_at")}
+        read = ErasureReceipt(**{**told, **moments})
+    except (ValueError, TypeError):
+        errors.print("hindsightctl: that is no receipt")
+        raise typer.Exit(2) from None
+    is_authentic, is_gone = _run(lambda client: client.verify_erasure(read, tenant=tenant))
+    print("genuine; nothing of it is left" if is_gone else "genuine, but something is left" if is_authentic else "not genuine")
+    if not is_gone:
+        raise typer.Exit(1)
+
+
+def _read_source(text: str) -> MemorySource:
+    kind, _, name = text.partition(":")
+    sources = {
+        "key": MemorySource(principal=name),
+        "session": MemorySource(session_id=name),
+        "tool": MemorySource(tool=name),
+    }
+    if kind not in sources or not name:
+        errors.print("hindsightctl: write the source as key:ID, session:NAME or tool:NAME")
+        raise typer.Exit(2)
+    return sources[kind]
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.replace(tzinfo=UTC) if moment else None
 
 
 @review_commands.command("list")

@@ -28,6 +28,7 @@ _LEET = str.maketrans("013457@$!", "oieastasi")
 _WORD = re.compile(r"[^\W_]+")
 _LATIN = re.compile(r"[a-z]", re.IGNORECASE)
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u03ff\u0400-\u052f\u0530-\u058f\u13a0-\u13ff]")
+_SMALL = re.compile(r"[\u1d00-\u1d7fʀʙɢʜɪʟɴʏғꜱ]")
 _LEET_WORD = re.compile(
     r"(?<![\w.:/-])(?=[\w@$!]*[a-z])(?=[\w@$!]*[013457@$!][\w@$!]*)[a-z013457@$!]{4,}(?![\w.:/-])", re.IGNORECASE
 )
@@ -57,7 +58,8 @@ def unmask(text: str) -> Reading:
     if decoded:
         disguises.add("encoded")
     plain = unicodedata.normalize("NFKC", plain).replace("’", "'")
-    plain = _WORD.sub(lambda word: _read_look_alikes(word[0], disguises), plain)
+    if _OTHER_SCRIPT.search(plain) or _SMALL.search(plain):
+        plain = _WORD.sub(lambda word: _read_look_alikes(word[0], disguises), plain)
     plain = _BETWEEN.sub("", plain)
     for pattern in (_SPACED, _SPACED_HAN):
         plain = pattern.sub(lambda found: _close_up(found[0], disguises), plain)
@@ -68,6 +70,8 @@ def unmask(text: str) -> Reading:
 
 def _show_hidden(text: str, disguises: set[str]) -> str:
     """The text without characters that are not seen; what stands in tag characters is written out."""
+    if text.isascii():
+        return text
     kept: list[str] = []
     for place, character in enumerate(text):
         code = ord(character)
@@ -87,8 +91,7 @@ def _show_hidden(text: str, disguises: set[str]) -> str:
 def _read_look_alikes(word: str, disguises: set[str]) -> str:
     """A word in Latin letters where some of it only looks as if it were."""
     is_mixed = _LATIN.search(word) and _OTHER_SCRIPT.search(word)
-    is_small = any("\u1d00" <= c <= "\u1d7f" or c in "ʀʙɢʜɪʟɴʏғꜱ" for c in word)
-    if not (is_mixed or is_small):
+    if not (is_mixed or _SMALL.search(word)):
         return word
     disguises.add("look_alike")
     return word.translate(_LOOK_ALIKES)

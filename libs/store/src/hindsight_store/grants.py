@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from hindsight_store.ids import uuid7
 from hindsight_store.pool import Connection
 from hindsight_store.records import Grant
 
@@ -38,8 +37,6 @@ INSERT = """INSERT INTO grants (bank_id, grant_id, tenant_id, grantee_bank_id, s
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 
 REVOKE = "UPDATE grants SET revoked_at = $3 WHERE bank_id = $1 AND grant_id = $2 AND revoked_at IS NULL"
-
-AUDIT = "INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome) VALUES ($1, $2, $3, $4, $5, 'ok')"
 
 
 def to_grant(row: Mapping[str, Any]) -> Grant:
@@ -86,7 +83,3 @@ class GrantWriter(GrantReader):
     async def revoke(self, bank_id: int, grant_id: UUID, at: datetime) -> None:
         """End a grant; one that was ended before keeps its time."""
         await self._connection.execute(REVOKE, bank_id, grant_id, at)
-
-    async def audit(self, principal: str, action: str, grant_id: UUID) -> None:
-        """Add a line to the audit log."""
-        await self._connection.execute(AUDIT, self._tenant_id, uuid7(), principal, action, str(grant_id))

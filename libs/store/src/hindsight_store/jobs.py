@@ -46,6 +46,8 @@ BURY = """UPDATE jobs SET state = 'dead', lease = NULL, leased_until = NULL, err
 
 COMPLETE = "DELETE FROM jobs WHERE bank_id = $1 AND job_id = $2 AND lease = $3"
 
+RENEW = "UPDATE jobs SET leased_until = now() + $4 WHERE bank_id = $1 AND job_id = $2 AND lease = $3"
+
 FAIL = """UPDATE jobs SET state = CASE WHEN attempts >= $4 THEN 'dead' ELSE 'queued' END, lease = NULL, leased_until = NULL,
         run_after = now() + $5, error = $6
     WHERE bank_id = $1 AND job_id = $2 AND lease = $3"""
@@ -116,6 +118,12 @@ async def complete(connection: Connection, job: Job) -> bool:
     return await connection.execute(COMPLETE, job.bank_id, job.job_id, job.lease) == "DELETE 1"
 
 
+async def renew(pool: asyncpg.Pool, job: Job) -> None:
+    """Hold a job for another lease."""
+    async with transaction(pool, 0, readonly=False) as connection:
+        await connection.execute(RENEW, job.bank_id, job.job_id, job.lease, LEASE)
+
+
 async def fail(pool: asyncpg.Pool, job: Job, error: str) -> None:
     """Put a failed job back with growing delay, or, after the last try, among the dead letters."""
     delay = timedelta(seconds=2**job.attempts)
@@ -135,10 +143,9 @@ async def page(pool: asyncpg.Pool, tenant_id: int, state: str, *, after: UUID | 
         return [JobReport(**row) for row in await connection.fetch(PAGE, state, after, limit)]
 
 
-async def requeue(pool: asyncpg.Pool, tenant_id: int, job_ids: Sequence[UUID]) -> list[UUID]:
-    """Give a tenant's dead letters all their tries again; which they were, ascending."""
-    async with transaction(pool, tenant_id, readonly=False) as connection:
-        return sorted(row["job_id"] for row in await connection.fetch(REQUEUE, list(job_ids)))
+async def requeue(connection: Connection, job_ids: Sequence[UUID]) -> list[UUID]:
+    """Give a tenant's dead letters all their tries again, inside the caller's transaction; which they were, ascending."""
+    return sorted(row["job_id"] for row in await connection.fetch(REQUEUE, list(job_ids)))
 
 
 async def backlog(pool: asyncpg.Pool) -> dict[str, int]:

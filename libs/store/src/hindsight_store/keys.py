@@ -9,7 +9,7 @@ from uuid import UUID
 
 import asyncpg
 
-from hindsight_store.ids import uuid7
+from hindsight_store import audit, jobs
 from hindsight_store.pool import Connection, transaction
 
 KEY = """k.tenant_id, t.name AS tenant, k.key_id, k.name, k.agent_ids, k.default_agent_id, k.scopes, k.rights, k.sources,
@@ -27,14 +27,16 @@ ROTATE_KEY = "UPDATE api_keys SET secret_hash = $3 WHERE tenant_id = $1 AND key_
 
 REVOKE_KEY = "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE tenant_id = $1 AND key_id = $2"
 
-CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id) VALUES ($1, $2, $3)
+CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id)
+    VALUES ($1, $2, keyed_name($1, 'request', $3))
     ON CONFLICT DO NOTHING RETURNING request_id"""
 
-AUDIT = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome) VALUES ($1, $2, $3, $4, $5, $6)"""
-
-# What is told twice is kept once.
+# What is told twice is kept once. A scope may be a person's, and no line is ever removed: it stands there as
+# a hash.
 AUDIT_DENIED = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome)
-    VALUES ($1, $2, $3, $4, $5, 'denied') ON CONFLICT DO NOTHING"""
+    VALUES ($1, $2, $3, $4,
+        CASE WHEN starts_with($5, 'scope=') THEN 'scope=' || keyed_name($1, 'scope', substr($5, 7)) ELSE $5 END, 'denied')
+    ON CONFLICT DO NOTHING"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,11 @@ class KeyWriter:
 
     async def audit(self, principal: str, action: str, subject: str, outcome: str) -> None:
         """Add a line to the audit log."""
-        await self._connection.execute(AUDIT, self._tenant_id, uuid7(), principal, action, subject, outcome)
+        await audit.record(self._connection, self._tenant_id, [audit.Act(principal, action, outcome, subject)])
+
+    async def requeue_jobs(self, job_ids: Sequence[UUID]) -> list[UUID]:
+        """Give dead letters all their tries again; which they were, ascending."""
+        return await jobs.requeue(self._connection, job_ids)
 
 
 @asynccontextmanager

@@ -23,10 +23,11 @@ COLUMNS = """t.session_id, t.turn, t.scope, t.role, t.content, t.tool, t.argumen
 # $1 bank, $2 scopes, $3 since, $4 until, $5 known at
 SELECTED = """t.bank_id = $1 AND ($2::text[] IS NULL OR t.scope = ANY ($2))
     AND ($3::timestamptz IS NULL OR t.at >= $3) AND ($4::timestamptz IS NULL OR t.at < $4)
-    AND ($5::timestamptz IS NULL OR t.known_from <= $5) AND NOT t.is_withheld"""
+    AND ($5::timestamptz IS NULL OR t.known_from <= $5) AND NOT t.is_withheld AND t.withdrawals = '{}'"""
 
 BETWEEN = f"""SELECT {COLUMNS} FROM turns AS t
-    WHERE t.bank_id = $1 AND t.session_id = $2 AND t.turn >= $3 AND t.turn < $4 ORDER BY t.turn"""
+    WHERE t.bank_id = $1 AND t.session_id = $2 AND t.turn >= $3 AND t.turn < $4 AND ($5 OR t.withdrawals = '{{}}')
+    ORDER BY t.turn"""
 
 INSERT_TURN = """INSERT INTO turns (bank_id, tenant_id, session_id, turn, scope, role, content, tool, arguments, result, is_error,
         masked, principal, at, known_from, is_withheld, words, word_count)
@@ -148,9 +149,10 @@ class TurnReader:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def between(self, bank_id: int, session_id: str, first: int, end: int) -> list[Turn]:
-        """Turns of a session from first (included) to end (excluded), in order."""
-        return [to_turn(row) for row in await self._connection.fetch(BETWEEN, bank_id, session_id, first, end)]
+    async def between(self, bank_id: int, session_id: str, first: int, end: int, *, with_withdrawn: bool = False) -> list[Turn]:
+        """Turns of a session from first (included) to end (excluded), in order, without those of a withdrawn source."""
+        rows = await self._connection.fetch(BETWEEN, bank_id, session_id, first, end, with_withdrawn)
+        return [to_turn(row) for row in rows]
 
     async def match_words(self, bank_id: int, selection: TurnSelection, wanted: Mapping[str, float]) -> TurnMatches:
         """Every selected turn with any of the wanted terms."""

@@ -10,7 +10,7 @@ from uuid import UUID
 import asyncpg
 from pgvector import HalfVector
 
-from hindsight_store import jobs, receipts
+from hindsight_store import audit, jobs, receipts
 from hindsight_store.grants import GrantWriter
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
@@ -18,18 +18,29 @@ from hindsight_store.records import Conflict, Embedded, Generation, Memory, Rela
 from hindsight_store.reviews import ReviewWriter
 from hindsight_store.sessions import SessionWriter
 from hindsight_store.turns import TurnWriter
+from hindsight_store.withdrawals import WithdrawalWriter
 from hindsight_store.words import length, terms, to_tsvector
 
 CREATE_BANK = "INSERT INTO agents (tenant_id, agent_id) VALUES ($1, $2) ON CONFLICT (tenant_id, agent_id) DO NOTHING"
 
+# Of some agents, or of all where none is named.
+BANKS = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND ($2::text[] = '{}' OR agent_id = ANY ($2)) ORDER BY bank_id"
+
+# Many changes of a bank go on at once, but none while a source of it is withdrawn or erased, which takes this lock for itself.
+ENTER = "SELECT pg_advisory_xact_lock_shared(1, hashint8($1))"
+
+HOLDS_JOB = "SELECT true FROM jobs WHERE bank_id = $1 AND job_id = $2 AND lease = $3 FOR SHARE"
+
 # Locks are taken in ascending order, so two calls never wait for each other in a ring.
 LOCK = "SELECT pg_advisory_xact_lock(k) FROM (SELECT DISTINCT unnest($1::bigint[]) AS k ORDER BY 1) AS ordered"
 
-FIND_REQUEST = """SELECT request_id, content_hash, outcome FROM requests
-    WHERE bank_id = $1 AND principal = $2 AND request_id = $3"""
+# A request id is the client's own text: what is kept of it is a hash under the tenant's key.
+FIND_REQUEST = """SELECT content_hash = keyed_hash($4, 'content', $5) AS is_same, outcome FROM requests
+    WHERE bank_id = $1 AND principal = $2 AND request_id = keyed_name($4, 'request', $3)"""
 
-RECORD_REQUEST = """INSERT INTO requests (bank_id, principal, request_id, tenant_id, content_hash, outcome)
-    VALUES ($1, $2, $3, $4, $5, $6)"""
+RECORD_REQUEST = """INSERT INTO requests (bank_id, principal, request_id, tenant_id, content_hash, outcome, session_name)
+    VALUES ($1, $2, keyed_name($4, 'request', $3), $4, keyed_hash($4, 'content', $5), $6,
+        CASE WHEN $7 = '' THEN '' ELSE keyed_name($4, 'session', $7) END)"""
 
 # What is near may be in force, or have been at $8: history can be written out of order.
 NEIGHBOURS = f"""SELECT {COLUMNS}, -(e.embedding <#> $5) AS cosine
@@ -90,8 +101,17 @@ CREATE_GENERATION = """INSERT INTO generations (model_id, model_revision, dimens
 class PastRequest:
     """What a request id already stands for."""
 
-    content_hash: bytes
+    is_same: bool  # as what is asked now
     outcome: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestName:
+    """A request id of a key, and the hash of what is asked under it."""
+
+    principal: str
+    request_id: str
+    content_hash: bytes
 
 
 class Writer(Reader):
@@ -101,6 +121,7 @@ class Writer(Reader):
         super().__init__(connection)
         self._tenant_id = tenant_id
         self._jobs: list[jobs.Row] = []
+        self._acts: list[audit.Act] = []
 
     async def ensure_bank(self, agent_id: str) -> int:
         """The bank of an agent, made if new."""
@@ -111,21 +132,30 @@ class Writer(Reader):
         assert bank_id is not None
         return bank_id
 
+    async def banks(self, agent_ids: Sequence[str]) -> list[int]:
+        """The banks of some agents, or of all where none is named, ascending."""
+        rows = await self._connection.fetch(BANKS, self._tenant_id, list(agent_ids))
+        return [row["bank_id"] for row in rows]
+
+    async def enter(self, bank_id: int) -> None:
+        """Wait until no source of the bank is being withdrawn or erased, and hold that off; before any other lock."""
+        await self._connection.execute(ENTER, bank_id)
+
     async def lock(self, keys: Sequence[int]) -> None:
         """Wait until no other transaction holds any of these locks (64-bit numbers), and hold them until the end."""
         if keys:
             await self._connection.execute(LOCK, keys)
 
-    async def find_request(self, bank_id: int, principal: str, request_id: str) -> PastRequest | None:
+    async def find_request(self, bank_id: int, name: RequestName) -> PastRequest | None:
         """What a request id stands for, or None."""
-        row = await self._connection.fetchrow(FIND_REQUEST, bank_id, principal, request_id)
-        return PastRequest(row["content_hash"], row["outcome"]) if row else None
+        identity = (bank_id, name.principal, name.request_id, self._tenant_id, name.content_hash)
+        row = await self._connection.fetchrow(FIND_REQUEST, *identity)
+        return PastRequest(row["is_same"], row["outcome"]) if row else None
 
-    async def record_request(self, bank_id: int, principal: str, request_id: str, past: PastRequest) -> None:
-        """Remember what a request id stands for."""
-        await self._connection.execute(
-            RECORD_REQUEST, bank_id, principal, request_id, self._tenant_id, past.content_hash, past.outcome
-        )
+    async def record_request(self, bank_id: int, name: RequestName, outcome: Mapping[str, Any], *, session_id: str = "") -> None:
+        """Remember what a request id stands for, and which session it was about."""
+        identity = (bank_id, name.principal, name.request_id, self._tenant_id, name.content_hash)
+        await self._connection.execute(RECORD_REQUEST, *identity, outcome, session_id)
 
     async def neighbours(
         self, bank_id: int, place: tuple[str, str], query: tuple[int, Vector], *, min_cosine: float, at: datetime, limit: int
@@ -230,18 +260,33 @@ class Writer(Reader):
         """What agents of the same tenant share, in the same transaction."""
         return GrantWriter(self._connection, self._tenant_id)
 
+    @property
+    def withdrawals(self) -> WithdrawalWriter:
+        """The withdrawals of the same tenant, in the same transaction."""
+        return WithdrawalWriter(self._connection, self._tenant_id)
+
     def enqueue(self, bank_id: int, kind: str, payload: Mapping[str, Any]) -> None:
         """Queue a job that follows this change; all of a transaction go out together at its end."""
         self._jobs.append(jobs.new_row(bank_id, self._tenant_id, kind, payload))
 
+    def audit(self, act: audit.Act) -> None:
+        """Account for a change; all of a transaction go out together at its end."""
+        self._acts.append(act)
+
     async def flush(self) -> None:
-        """Queue what was to be queued, before the commit."""
+        """Queue what was to be queued and account for what was changed, before the commit."""
         if self._jobs:
             await jobs.enqueue(self._connection, self._jobs)
+        if self._acts:
+            await audit.record(self._connection, self._tenant_id, self._acts)
 
     async def record_recalls(self, recalls: Sequence[receipts.RecordedRecall]) -> int:
         """Keep receipts and count their hits; how many are new."""
         return await receipts.record(self._connection, self._tenant_id, recalls)
+
+    async def holds(self, job: jobs.Job) -> bool:
+        """Whether the worker still has its job; then it keeps it until the end."""
+        return bool(await self._connection.fetchval(HOLDS_JOB, job.bank_id, job.job_id, job.lease))
 
     async def complete(self, job: jobs.Job) -> bool:
         """Take a finished job off the queue; False where another worker has it by now."""

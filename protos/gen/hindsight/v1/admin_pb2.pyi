@@ -208,3 +208,137 @@ class RequeueJobsResponse(_message.Message):
     JOB_IDS_FIELD_NUMBER: _ClassVar[int]
     job_ids: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, job_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ListAuditRequest(_message.Message):
+    __slots__ = ("tenant", "agent_id", "principal", "action", "since", "until", "page_size", "page_token")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    agent_id: str
+    principal: str
+    action: str
+    since: _timestamp_pb2.Timestamp
+    until: _timestamp_pb2.Timestamp
+    page_size: int
+    page_token: str
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., principal: _Optional[str] = ..., action: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class AuditLine(_message.Message):
+    __slots__ = ("id", "at", "agent_id", "principal", "action", "subject", "outcome")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    at: _timestamp_pb2.Timestamp
+    agent_id: str
+    principal: str
+    action: str
+    subject: str
+    outcome: str
+    def __init__(self, id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., agent_id: _Optional[str] = ..., principal: _Optional[str] = ..., action: _Optional[str] = ..., subject: _Optional[str] = ..., outcome: _Optional[str] = ...) -> None: ...
+
+class ListAuditResponse(_message.Message):
+    __slots__ = ("lines", "next_page_token")
+    LINES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    lines: _containers.RepeatedCompositeFieldContainer[AuditLine]
+    next_page_token: str
+    def __init__(self, lines: _Optional[_Iterable[_Union[AuditLine, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class MemorySource(_message.Message):
+    __slots__ = ("principal", "session_id", "tool", "memory_id", "since", "until")
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    principal: str
+    session_id: str
+    tool: str
+    memory_id: str
+    since: _timestamp_pb2.Timestamp
+    until: _timestamp_pb2.Timestamp
+    def __init__(self, principal: _Optional[str] = ..., session_id: _Optional[str] = ..., tool: _Optional[str] = ..., memory_id: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class RevokeSourceRequest(_message.Message):
+    __slots__ = ("request_id", "agent_id", "source")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    agent_id: str
+    source: MemorySource
+    def __init__(self, request_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., source: _Optional[_Union[MemorySource, _Mapping]] = ...) -> None: ...
+
+class Withdrawal(_message.Message):
+    __slots__ = ("id", "kind", "source", "at", "principal", "reinstated_at", "withdrawn", "rolled_back", "turns")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
+    REINSTATED_AT_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
+    ROLLED_BACK_FIELD_NUMBER: _ClassVar[int]
+    TURNS_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    kind: str
+    source: str
+    at: _timestamp_pb2.Timestamp
+    principal: str
+    reinstated_at: _timestamp_pb2.Timestamp
+    withdrawn: int
+    rolled_back: int
+    turns: int
+    def __init__(self, id: _Optional[str] = ..., kind: _Optional[str] = ..., source: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., principal: _Optional[str] = ..., reinstated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., withdrawn: _Optional[int] = ..., rolled_back: _Optional[int] = ..., turns: _Optional[int] = ...) -> None: ...
+
+class RevokeSourceResponse(_message.Message):
+    __slots__ = ("withdrawal",)
+    WITHDRAWAL_FIELD_NUMBER: _ClassVar[int]
+    withdrawal: Withdrawal
+    def __init__(self, withdrawal: _Optional[_Union[Withdrawal, _Mapping]] = ...) -> None: ...
+
+class ReinstateRequest(_message.Message):
+    __slots__ = ("request_id", "withdrawal_id")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAWAL_ID_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    withdrawal_id: str
+    def __init__(self, request_id: _Optional[str] = ..., withdrawal_id: _Optional[str] = ...) -> None: ...
+
+class ReinstateResponse(_message.Message):
+    __slots__ = ("withdrawal", "reinstated", "left")
+    WITHDRAWAL_FIELD_NUMBER: _ClassVar[int]
+    REINSTATED_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    withdrawal: Withdrawal
+    reinstated: int
+    left: int
+    def __init__(self, withdrawal: _Optional[_Union[Withdrawal, _Mapping]] = ..., reinstated: _Optional[int] = ..., left: _Optional[int] = ...) -> None: ...
+
+class ListWithdrawalsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListWithdrawalsResponse(_message.Message):
+    __slots__ = ("withdrawals", "next_page_token")
+    WITHDRAWALS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    withdrawals: _containers.RepeatedCompositeFieldContainer[Withdrawal]
+    next_page_token: str
+    def __init__(self, withdrawals: _Optional[_Iterable[_Union[Withdrawal, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AdminServiceStub:
-    """Keys and who holds which right. Needs the admin right; another tenant than one's own needs the operator right.
+    """Keys, jobs, the audit log and hostile sources. Needs the admin right; another tenant than one's own needs the operator right.
     """
 
     def __init__(self, channel):
@@ -65,6 +65,26 @@ class AdminServiceStub:
                 request_serializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsResponse.FromString,
                 _registered_method=True)
+        self.ListAudit = channel.unary_unary(
+                '/hindsight.v1.AdminService/ListAudit',
+                request_serializer=hindsight_dot_v1_dot_admin__pb2.ListAuditRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_admin__pb2.ListAuditResponse.FromString,
+                _registered_method=True)
+        self.RevokeSource = channel.unary_unary(
+                '/hindsight.v1.AdminService/RevokeSource',
+                request_serializer=hindsight_dot_v1_dot_admin__pb2.RevokeSourceRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_admin__pb2.RevokeSourceResponse.FromString,
+                _registered_method=True)
+        self.Reinstate = channel.unary_unary(
+                '/hindsight.v1.AdminService/Reinstate',
+                request_serializer=hindsight_dot_v1_dot_admin__pb2.ReinstateRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_admin__pb2.ReinstateResponse.FromString,
+                _registered_method=True)
+        self.ListWithdrawals = channel.unary_unary(
+                '/hindsight.v1.AdminService/ListWithdrawals',
+                request_serializer=hindsight_dot_v1_dot_admin__pb2.ListWithdrawalsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_admin__pb2.ListWithdrawalsResponse.FromString,
+                _registered_method=True)
         self.DescribeCaller = channel.unary_unary(
                 '/hindsight.v1.AdminService/DescribeCaller',
                 request_serializer=hindsight_dot_v1_dot_admin__pb2.DescribeCallerRequest.SerializeToString,
@@ -73,7 +93,7 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """Keys and who holds which right. Needs the admin right; another tenant than one's own needs the operator right.
+    """Keys, jobs, the audit log and hostile sources. Needs the admin right; another tenant than one's own needs the operator right.
     """
 
     def CreateKey(self, request, context):
@@ -113,6 +133,35 @@ class AdminServiceServicer:
 
     def RequeueJobs(self, request, context):
         """Let dead letters be tried again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListAudit(self, request, context):
+        """Who changed what, newest first. Of the whole tenant, so a key limited to agents or scopes may not ask.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeSource(self, request, context):
+        """Withdraw everything that was written from a source and everything derived from that, in one call; what it had taken the place
+        of holds again. Of every scope, so a key limited to scopes may not ask. The source's key goes on working: revoke it as well.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Reinstate(self, request, context):
+        """Take a withdrawal back: what nobody has changed since is as it was.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListWithdrawals(self, request, context):
+        """The tenant's withdrawals, newest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -158,6 +207,26 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     request_deserializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_admin__pb2.RequeueJobsResponse.SerializeToString,
             ),
+            'ListAudit': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAudit,
+                    request_deserializer=hindsight_dot_v1_dot_admin__pb2.ListAuditRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_admin__pb2.ListAuditResponse.SerializeToString,
+            ),
+            'RevokeSource': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeSource,
+                    request_deserializer=hindsight_dot_v1_dot_admin__pb2.RevokeSourceRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_admin__pb2.RevokeSourceResponse.SerializeToString,
+            ),
+            'Reinstate': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reinstate,
+                    request_deserializer=hindsight_dot_v1_dot_admin__pb2.ReinstateRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_admin__pb2.ReinstateResponse.SerializeToString,
+            ),
+            'ListWithdrawals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListWithdrawals,
+                    request_deserializer=hindsight_dot_v1_dot_admin__pb2.ListWithdrawalsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_admin__pb2.ListWithdrawalsResponse.SerializeToString,
+            ),
             'DescribeCaller': grpc.unary_unary_rpc_method_handler(
                     servicer.DescribeCaller,
                     request_deserializer=hindsight_dot_v1_dot_admin__pb2.DescribeCallerRequest.FromString,
@@ -172,7 +241,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """Keys and who holds which right. Needs the admin right; another tenant than one's own needs the operator right.
+    """Keys, jobs, the audit log and hostile sources. Needs the admin right; another tenant than one's own needs the operator right.
     """
 
     @staticmethod
@@ -327,6 +396,114 @@ class AdminService:
             '/hindsight.v1.AdminService/RequeueJobs',
             hindsight_dot_v1_dot_admin__pb2.RequeueJobsRequest.SerializeToString,
             hindsight_dot_v1_dot_admin__pb2.RequeueJobsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListAudit(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.AdminService/ListAudit',
+            hindsight_dot_v1_dot_admin__pb2.ListAuditRequest.SerializeToString,
+            hindsight_dot_v1_dot_admin__pb2.ListAuditResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeSource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.AdminService/RevokeSource',
+            hindsight_dot_v1_dot_admin__pb2.RevokeSourceRequest.SerializeToString,
+            hindsight_dot_v1_dot_admin__pb2.RevokeSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reinstate(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.AdminService/Reinstate',
+            hindsight_dot_v1_dot_admin__pb2.ReinstateRequest.SerializeToString,
+            hindsight_dot_v1_dot_admin__pb2.ReinstateResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListWithdrawals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.AdminService/ListWithdrawals',
+            hindsight_dot_v1_dot_admin__pb2.ListWithdrawalsRequest.SerializeToString,
+            hindsight_dot_v1_dot_admin__pb2.ListWithdrawalsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -10,10 +10,13 @@ from hindsight.v1 import admin_pb2, admin_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import Principal, caller, hash_secret, new_secret
-from hindsight_store import jobs
+from hindsight_store import audit, jobs, withdrawals
+from hindsight_store.audit import join_subjects
 from hindsight_store.ids import uuid7
 from hindsight_store.keys import KeyWriter, NewKey, ensure_tenant, managing_keys
 from hindsight_store.reader import find_tenant
+
+from hindsight_ingest.revoking import Revoking, read_source
 
 NAME_CHARS = 128
 TENANT_CHARS = 64
@@ -28,8 +31,9 @@ MAX_JOBS, REQUEUED = 1000, 256
 class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
     """Answers AdminService."""
 
-    def __init__(self, pool: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+    def __init__(self, pool: asyncpg.Pool, revoking: Revoking, clock: Callable[[], datetime]) -> None:
         self._pool = pool
+        self._revoking = revoking
         self._clock = clock
 
     async def CreateKey(self, request: admin_pb2.CreateKeyRequest, context: Any) -> admin_pb2.CreateKeyResponse:
@@ -116,11 +120,54 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         tenant_id = await self._tenant(principal, request.tenant, create=False)
         checks.check_items("job_ids", request.job_ids, low=1, high=REQUEUED)
         wanted = [checks.check_id(f"job_ids[{i}]", text) for i, text in enumerate(request.job_ids)]
-        requeued = [str(i) for i in await jobs.requeue(self._pool, tenant_id, wanted)]
         async with managing_keys(self._pool, tenant_id) as keys:
-            for job_id in requeued:
-                await keys.audit(principal.key_id, "requeue_job", job_id, "ok")
-        return admin_pb2.RequeueJobsResponse(job_ids=requeued)
+            requeued = await keys.requeue_jobs(wanted)
+            if requeued:
+                await keys.audit(principal.key_id, "requeue_jobs", join_subjects(requeued), f"requeued {len(requeued)}")
+        return admin_pb2.RequeueJobsResponse(job_ids=map(str, requeued))
+
+    async def ListAudit(self, request: admin_pb2.ListAuditRequest, context: Any) -> admin_pb2.ListAuditResponse:
+        """The tenant's audit log."""
+        tenant_id = await self._tenant(_admin_of_all(), request.tenant, create=False)
+        since, until = read_range("", request)
+        wanted = audit.AuditFilter(
+            checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS),
+            checks.check_text("principal", request.principal, max_chars=NAME_CHARS),
+            checks.check_text("action", request.action, max_chars=NAME_CHARS),
+            since,
+            until,
+        )
+        size = checks.check_count("page_size", request.page_size, default=100, high=PAGE)
+        before = checks.check_id("page_token", request.page_token) if request.page_token else None
+        page = await audit.page(self._pool, tenant_id, wanted, before=before, limit=size + 1)
+        token = str(page[size - 1].audit_id) if len(page) > size else ""
+        return admin_pb2.ListAuditResponse(lines=map(_to_line, page[:size]), next_page_token=token)
+
+    async def RevokeSource(self, request: admin_pb2.RevokeSourceRequest, context: Any) -> admin_pb2.RevokeSourceResponse:
+        """Withdraw what came from a source."""
+        principal = _admin()
+        checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+        checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
+        source = read_source("source", request.source, read_range("source", request.source))
+        withdrawal = await self._revoking.revoke(principal, request.agent_id, source, request.request_id)
+        return admin_pb2.RevokeSourceResponse(withdrawal=_to_withdrawal(withdrawal))
+
+    async def Reinstate(self, request: admin_pb2.ReinstateRequest, context: Any) -> admin_pb2.ReinstateResponse:
+        """Take a withdrawal back."""
+        principal = _admin()
+        checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
+        done = await self._revoking.reinstate(principal, checks.check_id("withdrawal_id", request.withdrawal_id))
+        withdrawal = _to_withdrawal(done.withdrawal)
+        return admin_pb2.ReinstateResponse(withdrawal=withdrawal, reinstated=done.reinstated, left=done.left)
+
+    async def ListWithdrawals(self, request: admin_pb2.ListWithdrawalsRequest, context: Any) -> admin_pb2.ListWithdrawalsResponse:
+        """The tenant's withdrawals."""
+        principal = _admin_of_all()
+        size = checks.check_count("page_size", request.page_size, default=100, high=PAGE)
+        before = checks.check_id("page_token", request.page_token) if request.page_token else None
+        page = await withdrawals.page(self._pool, principal.tenant_id, before=before, limit=size + 1)
+        token = str(page[size - 1].withdrawal_id) if len(page) > size else ""
+        return admin_pb2.ListWithdrawalsResponse(withdrawals=map(_to_withdrawal, page[:size]), next_page_token=token)
 
     async def DescribeCaller(self, request: admin_pb2.DescribeCallerRequest, context: Any) -> admin_pb2.DescribeCallerResponse:
         """Who the caller is."""
@@ -175,11 +222,51 @@ def _admin() -> Principal:
 
 
 def _admin_of_all() -> Principal:
-    """The caller, an admin who is not limited to some agents or scopes: jobs are of the whole tenant."""
+    """The caller, an admin who is not limited to some agents or scopes: jobs and the audit log are of the whole tenant."""
     principal = _admin()
     if principal.agent_ids or principal.scopes:
-        raise PermissionDenied("jobs are of the whole tenant; a key limited to agents or scopes may not see them")
+        raise PermissionDenied("this is of the whole tenant; a key limited to agents or scopes may not see it")
     return principal
+
+
+def read_range(field: str, message: Any) -> tuple[datetime | None, datetime | None]:
+    """The half-open span between a message's `since` and `until`; `field` is where the message stands."""
+    prefix = f"{field}." if field else ""
+    moments = {
+        name: checks.check_time(prefix + name, getattr(message, name)) if message.HasField(name) else None
+        for name in ("since", "until")
+    }
+    checks.check_range(f"{prefix}until", moments["since"], moments["until"])
+    return moments["since"], moments["until"]
+
+
+def _to_withdrawal(w: withdrawals.Withdrawal) -> admin_pb2.Withdrawal:
+    message = admin_pb2.Withdrawal(
+        id=str(w.withdrawal_id) if w.withdrawal_id.int else "",
+        kind=w.kind,
+        source=w.source,
+        principal=w.principal,
+        withdrawn=w.withdrawn,
+        rolled_back=w.rolled_back,
+        turns=w.turns,
+    )
+    message.at.FromDatetime(w.at)
+    if w.reinstated_at:
+        message.reinstated_at.FromDatetime(w.reinstated_at)
+    return message
+
+
+def _to_line(line: audit.AuditLine) -> admin_pb2.AuditLine:
+    message = admin_pb2.AuditLine(
+        id=str(line.audit_id),
+        agent_id=line.agent_id,
+        principal=line.principal,
+        action=line.action,
+        subject=line.subject,
+        outcome=line.outcome,
+    )
+    message.at.FromDatetime(line.at)
+    return message
 
 
 def _to_job(report: jobs.JobReport) -> admin_pb2.Job:

@@ -1,6 +1,7 @@
 """Requests as calls: who changes whose memories, and what the request id stands for."""
 
 import hashlib
+import re
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -64,5 +65,7 @@ def _to_call(request: Any, principal: Principal, agent_id: str) -> Call:
     content.CopyFrom(request)
     content.ClearField("request_id")
     content.agent_id = agent_id
-    text = type(request).__name__.encode() + b"\x00" + content.SerializeToString(deterministic=True)
-    return Call(principal, agent_id, request.request_id, hashlib.sha256(text).digest())
+    name = type(request).__name__
+    action = re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix("Request")).lower()
+    text = name.encode() + b"\x00" + content.SerializeToString(deterministic=True)
+    return Call(principal, agent_id, request.request_id, hashlib.sha256(text).digest(), action)

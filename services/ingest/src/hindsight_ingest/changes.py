@@ -118,6 +118,8 @@ class Changes:
             earlier = await writer.revision(bank_id, memory_id, revision)
             if earlier is None or "pending_review" in (memory.status, earlier.status):
                 raise NotFound("the memory has no such revision, or waits for review; list its revisions")
+            if await writer.withdrawals.holds(bank_id, memory_id, revision):
+                raise NotFound("that revision is of a source that was withdrawn; an admin may approve or reinstate it")
             if not call.principal.may_use(earlier.scope):
                 raise PermissionDenied("the key may not write the scope of that revision")
             target = replace(earlier, revision=memory.revision)

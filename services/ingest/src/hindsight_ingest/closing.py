@@ -69,11 +69,11 @@ class Closer:
                 importance=SUMMARY_IMPORTANCE,
                 metadata={"turns": end},
             )
-            first = call_of(author, agent_id, "summary", (session_id,))
+            first = call_of(author, agent_id, ("summary", job), (session_id,))
             summary_id = (await self._pipeline.write(first, [candidate]))[0].memory_id
             assert summary_id is not None
             try:  # what stands there may be from an earlier end
-                await self._changes.revise(call_of(author, agent_id, "summary", (session_id, end)), summary_id, candidate)
+                await self._changes.revise(call_of(author, agent_id, ("summary", job), (session_id, end)), summary_id, candidate)
             except NotFound:
                 summary_id = None  # somebody has deleted it and wants it no more
         async with writing(self._pool, job.tenant_id) as writer:

@@ -96,20 +96,21 @@ class TextGuard:
 
     def judge(self, texts: Iterable[str], embedding: Row | None = None) -> Judged | None:
         """The passage of some texts that looks most like an order, if one is over the line. The embedding is of the first."""
-        found: list[Judged] = []
+        found: dict[str, Judged] = {}
         for number, text in enumerate(texts):
-            passages = list(split_passages(text))
+            passages = dict.fromkeys(split_passages(text))
             own = embedding if number == 0 and len(passages) == 1 else None
-            found += [self._judge(passage, own) for passage in passages]
-        over = [one for one in found if one.score >= one.threshold]
+            found |= {passage: self._judge(passage, own, len(passages)) for passage in passages if passage not in found}
+        over = [one for one in found.values() if one.score >= one.threshold]
         return max(over, key=lambda one: one.score - one.threshold, default=None)
 
-    def _judge(self, passage: str, embedding: Row | None) -> Judged:
+    def _judge(self, passage: str, embedding: Row | None, among: int = 1) -> Judged:
+        """One of so many passages of a text; of many, each must be the surer, or long texts would be held back by chance."""
         reading = unmask(passage)
         embedding = embedding if self._reads_embeddings else None
         sort, head = ("bare", self._heads.bare) if embedding is None else ("full", self._heads.full)
         spoken = " ".join((reading.plain, *reading.decoded))
-        threshold = self._heads.thresholds[sort, language_of(spoken)]
+        threshold = 1 - (1 - self._heads.thresholds[sort, language_of(spoken)]) / among
         signs = find_signs(reading)
         score = 1.0 if guard_rules.is_sure(signs) else head.score(spoken, sign_row(signs), embedding)
         return Judged(score, threshold, tuple(sorted(signs)), bool(reading.disguises))

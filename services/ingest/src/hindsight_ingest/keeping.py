@@ -76,7 +76,7 @@ class Keeper:
             if turn.principal not in authors:
                 authors[turn.principal] = await find_author(self._pool, job.tenant_id, turn.principal)
             author = authors[turn.principal]
-            call = call_of(author, agent_id, "keep", (session.session_id, turn.turn, one.trigger, one.value, one.name))
+            call = call_of(author, agent_id, ("keep", job), (session.session_id, turn.turn, one.trigger, one.value, one.name))
             await self._pipeline.write(call, [to_candidate(turn, one, author, session.scope)])
 
     async def _judge(self, llm: Llm, job: Job, session: Session, agent_id: str, turns: Sequence[Turn]) -> str:
@@ -84,7 +84,7 @@ class Keeper:
         that is tried again may get another answer, and the first that was written stands."""
         first, end = job.payload["first"], job.payload["end"]
         author = await find_author(self._pool, job.tenant_id, turns[-1].principal)
-        call = call_of(author, agent_id, "judge", (session.session_id, first, end))
+        call = call_of(author, agent_id, ("judge", job), (session.session_id, first, end))
         if await self._pipeline.recall_request(call) is not None:
             return label_model(llm.endpoint.model)
         # While the session was short nobody was asked about its first turns.
@@ -173,8 +173,9 @@ def to_candidate(turn: Turn, one: Finding, author: Principal, scope: str) -> Can
     )
 
 
-def call_of(author: Principal, agent_id: str, act: str, name: Sequence[object]) -> Call:
+def call_of(author: Principal, agent_id: str, does: tuple[str, Job], name: Sequence[object]) -> Call:
     """A call whose request id follows from what it does, so that a repeat writes nothing twice. What it stands for is the
     act, not its content: the first that is written stands."""
+    act, job = does
     digest = hashlib.sha256("\x1f".join(map(str, name)).encode()).digest()
-    return Call(author, agent_id, f"{act}:{digest.hex()}", digest)
+    return Call(author, agent_id, f"{act}:{digest.hex()}", digest, act, job)

@@ -74,11 +74,11 @@ class LookBack:
             return replace(task, state="nothing", reason="the model found nothing worth keeping")
         author = await find_author(self._pool, job.tenant_id, turns[0].principal)
         candidate = to_experience(experience, session, task)
-        first = call_of(author, agent_id, "experience", (task.task_id,))
+        first = call_of(author, agent_id, ("experience", job), (task.task_id,))
         experience_id = (await self._pipeline.write(first, [candidate]))[0].memory_id
         assert experience_id is not None
         if task.looks > 1:
-            again = call_of(author, agent_id, "experience", (task.task_id, task.looks))
+            again = call_of(author, agent_id, ("experience", job), (task.task_id, task.looks))
             try:
                 await self._changes.revise(again, experience_id, candidate)
             except NotFound:
@@ -86,7 +86,7 @@ class LookBack:
         asides = await asyncio.to_thread(to_asides, experience, turns, session, experience_id)
         written = []
         if asides:
-            call = call_of(author, agent_id, "aside", (task.task_id, *(one.value for one in asides)))
+            call = call_of(author, agent_id, ("aside", job), (task.task_id, *(one.value for one in asides)))
             written = [r.memory_id for r in await self._pipeline.write(call, asides) if r.memory_id]
         ids = tuple(dict.fromkeys((*task.memory_ids, *written)))
         return replace(task, state="remembered", reason="", experience_id=experience_id, memory_ids=ids)

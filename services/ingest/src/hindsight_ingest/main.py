@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 import asyncpg
 import grpc
 import redis.asyncio as redis
-from hindsight.v1 import admin_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc, review_pb2_grpc, session_pb2_grpc, sharing_pb2_grpc
+from hindsight.v1 import (
+    admin_pb2_grpc,
+    erasure_pb2_grpc,
+    ingest_pb2_grpc,
+    record_pb2_grpc,
+    review_pb2_grpc,
+    session_pb2_grpc,
+    sharing_pb2_grpc,
+)
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal, RecallOrOthers
@@ -20,6 +28,7 @@ from hindsight_store.writer import ensure_generation
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.denials import open_denials
+from hindsight_ingest.erasing import ErasureServicer
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.observing import Observer
@@ -27,6 +36,7 @@ from hindsight_ingest.pipeline import Pipeline
 from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.relating import Relating
 from hindsight_ingest.reviewing import Reviewing, ReviewServicer
+from hindsight_ingest.revoking import Revoking
 from hindsight_ingest.rounds import Rounds
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.sessions import SessionServicer
@@ -66,7 +76,8 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         )
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
-        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, _now), server)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, _now), _now), server)
+        erasure_pb2_grpc.add_ErasureServiceServicer_to_server(ErasureServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
         sharing_pb2_grpc.add_SharingServiceServicer_to_server(SharingServicer(pool, pipeline), server)
 
@@ -75,6 +86,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         "hindsight.v1.SessionService",
         "hindsight.v1.ReviewService",
         "hindsight.v1.AdminService",
+        "hindsight.v1.ErasureService",
         "hindsight.v1.RecordService",
         "hindsight.v1.SharingService",
     )

@@ -10,10 +10,11 @@ from uuid import UUID
 import asyncpg
 from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound
 from hindsight_runtime.identity import Principal
+from hindsight_store.audit import Act, count_outcomes
 from hindsight_store.banks import KnownBanks
 from hindsight_store.sessions import Session
 from hindsight_store.turns import Turn, search_text
-from hindsight_store.writer import PastRequest, Writer, writing
+from hindsight_store.writer import Writer, writing
 
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listening import Finding, listen
@@ -23,6 +24,7 @@ from hindsight_ingest.rounds import KEEP, Rounds
 
 EMBED_TURNS = "embed_turns"
 JOB_TURNS, JOB_CHARS = 64, 16_000  # a job embeds at most this much, so that none takes longer than its lease
+JUDGED_CHARS = 1_500  # of a turn, at either end, that the guard reads
 TURN_CHARS = 8_000  # of a turn, for its embedding; the rest of a long tool result says little more
 
 
@@ -73,7 +75,7 @@ class Observer:
                 return Observed(**past)
             session = await self._enter(writer, bank_id, session_id, scope, call.principal, turns[0].at)
             observed = await self._keep(writer, bank_id, session, turns, first_turn)
-            await _record(writer, bank_id, call, {"first_turn": observed.first_turn, "added": observed.added})
+            await _record(writer, bank_id, call, session_id, {"first_turn": observed.first_turn, "added": observed.added})
         self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
         return observed
 
@@ -116,7 +118,7 @@ class Observer:
             if past is not None:
                 return past["tasks"]
             tasks = await self._rounds.look_again(writer, bank_id, session)
-            await _record(writer, bank_id, call, {"tasks": tasks})
+            await _record(writer, bank_id, call, session_id, {"tasks": tasks})
         return tasks
 
     async def _end(self, call: Call, session_id: str, end: End) -> Ended:
@@ -130,7 +132,7 @@ class Observer:
             session, is_new = await end(writer, bank_id, session)
             await writer.sessions.update(bank_id, session)
             outcome = {"task_id": str(session.task_id) if session.task_id else "", "is_new": is_new}
-            await _record(writer, bank_id, call, outcome)
+            await _record(writer, bank_id, call, session_id, outcome)
         return Ended(session.task_id, is_new)
 
     async def _enter(
@@ -158,7 +160,7 @@ class Observer:
         if first > end:
             raise InvalidField("first_turn", f"the session has {end} turns; the next is {end}")
         numbered = [replace(t, turn=first + i, scope=session.scope) for i, t in enumerate(turns)]
-        there = await writer.turns.between(bank_id, session_id, max(0, first - 1), first + len(turns))
+        there = await writer.turns.between(bank_id, session_id, max(0, first - 1), first + len(turns), with_withdrawn=True)
         before = [t for t in there if t.turn < first]
         there = there[len(before) :]
         for kept, given in zip(there, numbered, strict=False):
@@ -179,7 +181,8 @@ class Observer:
     def _read(self, turn: Turn) -> Turn:
         """A turn as it is kept: without secrets, and marked where it reads like an order to the agent."""
         masked = mask_turn(turn)
-        return replace(masked, is_withheld=self._guard.judge((masked.content, masked.result)) is not None)
+        texts = [ends(text) for text in (masked.content, masked.result)]
+        return replace(masked, is_withheld=self._guard.judge(texts) is not None)
 
     async def _listen(self, writer: Writer, bank_id: int, fresh: Sequence[Turn], last: Turn | None) -> list[Finding]:
         """What of fresh turns is worth keeping; what does not wait for the round is kept at once."""
@@ -192,6 +195,11 @@ class Observer:
                 part = {"first": turn.turn, "end": turn.turn + 1, "at_once": True}
                 writer.enqueue(bank_id, KEEP, {"session_id": turn.session_id, **part})
         return findings
+
+
+def ends(text: str) -> str:
+    """Beginning and end of a text, which is where a long one is judged: what stands between costs more than evidence is worth."""
+    return text if len(text) <= 2 * JUDGED_CHARS else f"{text[:JUDGED_CHARS]}\n{text[-JUDGED_CHARS:]}"
 
 
 def _split(turns: Sequence[Turn]) -> list[list[Turn]]:
@@ -218,20 +226,23 @@ async def _find(writer: Writer, call: Call, session_id: str) -> tuple[int, Sessi
 
 async def _lock(writer: Writer, bank_id: int, session_id: str, call: Call) -> Mapping[str, Any] | None:
     """Hold a session and the call's request id; what that answered before, if it did."""
+    await writer.enter(bank_id)
     locks = [lock_key(bank_id, "session", session_id)]
     if call.request_id:
         locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))
     await writer.lock(locks)
-    past = await writer.find_request(bank_id, call.principal.key_id, call.request_id) if call.request_id else None
+    past = await writer.find_request(bank_id, call.request) if call.request_id else None
     if past is None:
         return None
-    check_repeat(past, call)
+    check_repeat(past)
     return past.outcome
 
 
-async def _record(writer: Writer, bank_id: int, call: Call, outcome: Mapping[str, Any]) -> None:
+async def _record(writer: Writer, bank_id: int, call: Call, session_id: str, outcome: Mapping[str, Any]) -> None:
     if call.request_id:
-        await writer.record_request(bank_id, call.principal.key_id, call.request_id, PastRequest(call.content_hash, outcome))
+        await writer.record_request(bank_id, call.request, outcome, session_id=session_id)
+    told = count_outcomes(outcome)
+    writer.audit(Act(call.principal.key_id, call.action, told, session=session_id, bank_id=bank_id))
 
 
 def _said(turn: Turn) -> tuple[object, ...]:

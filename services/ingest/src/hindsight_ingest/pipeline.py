@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,9 +21,11 @@ from hindsight_runtime.errors import (
     RequestIdReused,
 )
 from hindsight_runtime.identity import Principal
+from hindsight_store.audit import Act, count_outcomes, join_subjects
 from hindsight_store.banks import KnownBanks
+from hindsight_store.jobs import Job
 from hindsight_store.records import Embedded, Generation, Grant, Memory, Vector
-from hindsight_store.writer import PastRequest, Writer, writing
+from hindsight_store.writer import PastRequest, RequestName, Writer, writing
 
 from hindsight_ingest.candidate import Adjustment, Candidate, content_text
 from hindsight_ingest.guard import ADMITTED, Verdict
@@ -81,13 +84,20 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who changes which agent's memories, under which request id; `content_hash` stands for what was asked."""
+    """Who does what to which agent's memories, under which request id; `content_hash` stands for what was asked."""
 
     principal: Principal
     agent_id: str
     request_id: str
     content_hash: bytes
+    action: str
+    job: Job | None = None  # of the worker, which writes only while it has it
     grants: tuple[Grant, ...] = ()  # by which the agent's memories are open to the caller, where it is another agent's
+
+    @property
+    def request(self) -> RequestName:
+        """The request id as the store knows it."""
+        return RequestName(self.principal.key_id, self.request_id, self.content_hash)
 
     def admits(self, scope: str, key: str) -> bool:
         """Whether memories of this scope and key are the caller's to write, as far as grants go."""
@@ -109,6 +119,10 @@ class NotOpened(PermissionDenied):
         super().__init__("the agent has opened memories of other scopes or keys only; list the grants")
 
 
+class JobLost(LookupError):
+    """What the job was to read has changed: it was erased, or the job begins anew."""
+
+
 class Guard(Protocol):
     """Decides whether a candidate may become a memory."""
 
@@ -123,9 +137,11 @@ def lock_key(*parts: object) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def check_repeat(past: PastRequest, call: Call) -> None:
-    """Raise RequestIdReused where a call's request id stands for other content."""
-    if past.content_hash != call.content_hash:
+def check_repeat(past: PastRequest) -> None:
+    """Raise RequestIdReused where a call's request id stands for other content, or for what was erased."""
+    if past.outcome.get("erased"):
+        raise RequestIdReused("what this request_id did was erased; it is not done again")
+    if not past.is_same:
         raise RequestIdReused("this request_id was used with other content; give every change an id of its own")
 
 
@@ -242,15 +258,17 @@ class Pipeline:
             locks = [lock_key(bank_id, scope, key) for scope, key in places]
             if call.request_id:
                 locks.append(lock_key(bank_id, "request", call.principal.key_id, call.request_id))
+            await writer.enter(bank_id)
             await writer.lock(locks)
+            if call.job and not await writer.holds(call.job):
+                raise JobLost
             past = await self._past(writer, bank_id, call) if call.request_id else None
             if past is not None:
                 return past
             results = await make(writer, bank_id)
             if call.request_id:
-                outcome = {"results": [r.to_json() for r in results]}
-                past_request = PastRequest(call.content_hash, outcome)
-                await writer.record_request(bank_id, call.principal.key_id, call.request_id, past_request)
+                await writer.record_request(bank_id, call.request, {"results": [r.to_json() for r in results]})
+            writer.audit(_account(bank_id, call, results))
         self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
         return results
 
@@ -260,10 +278,10 @@ class Pipeline:
         return known if known is not None else await writer.ensure_bank(call.agent_id)
 
     async def _past(self, writer: Writer, bank_id: int, call: Call) -> list[Result] | None:
-        past = await writer.find_request(bank_id, call.principal.key_id, call.request_id)
+        past = await writer.find_request(bank_id, call.request)
         if past is None:
             return None
-        check_repeat(past, call)
+        check_repeat(past)
         return [Result.from_json(kept) for kept in past.outcome["results"]]
 
     def _judge(self, call: Call, entry: Entry) -> Verdict:
@@ -285,6 +303,13 @@ class Pipeline:
         twin = next((m.memory_id for m, cosine in near if cosine >= least and is_twin(candidate, m)), None)
         waiting = [m.memory_id for m, cosine in near if cosine >= least and is_waiting_twin(candidate, m)]
         return [*([twin] if twin else [m.memory_id for m, _ in near if find_rule(candidate, m)]), *waiting[:1]]
+
+
+def _account(bank_id: int, call: Call, results: Sequence[Result]) -> Act:
+    """A call's line in the audit log."""
+    subject = join_subjects(list(dict.fromkeys(r.memory_id for r in results if r.memory_id)))
+    outcome = count_outcomes(Counter(r.outcome for r in results)) or "nothing"
+    return Act(call.principal.key_id, call.action, outcome, subject, bank_id=bank_id)
 
 
 def _put(versions: Versions, entry: Entry, near: Sequence[UUID], verdict: Verdict, approved: UUID | None) -> Result:
@@ -325,4 +350,6 @@ def _require_all(entries: Sequence[object]) -> None:
 
 
 def _rejection(error: InvalidField) -> Result:
-    return Result("rejected", reason=error.reason, field=error.field, detail=error.remedy)
+    # What stands inside metadata is named by the client; a result is kept and holds no text.
+    field, inside, _ = error.field.partition(".metadata.")
+    return Result("rejected", reason=error.reason, field=field + inside.rstrip("."), detail=error.remedy)

@@ -63,6 +63,7 @@ def _read(path: str, message: record_pb2.RecordedRecall) -> RecordedRecall:
         _read_ids(f"{path}.memory_ids", message.memory_ids),
         message.document,
         _read_ids(f"{path}.contradicted_ids", message.contradicted_ids),
+        checks.check_scope(f"{path}.scope", message.scope),
         _read_shared(f"{path}.shared_hits", message.shared_hits),
     )
 

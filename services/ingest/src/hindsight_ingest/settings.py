@@ -67,7 +67,8 @@ class WorkerSettings(ListeningSettings):
     port: int = Field(default=50054, validation_alias="HINDSIGHT_WORKER_PORT")
     database_url: str = Field(validation_alias=either("DATABASE_URL"))  # as the role hindsight_ingest
     turns_kept_days: float = Field(default=30.0, gt=0)  # then observed turns are removed; what was learned from them stays
-    maintenance_database_url: str  # as the role hindsight_maintenance, to see every tenant's jobs
+    maintenance_database_url: str  # as the role hindsight_maintenance, to see every tenant's jobs and to erase
+    redis_url: str = Field(default="", validation_alias=either("REDIS_URL"))  # to clear with what is erased; empty: there is none
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
     llm_url: str = Field(default="", pattern=r"^(https?://\S+)?$")  # of an OpenAI-compatible endpoint; empty: no LLM

@@ -54,7 +54,6 @@ class SharingServicer(sharing_pb2_grpc.SharingServiceServicer):
             terms = (scope, key_prefix, access, call.principal.key_id, now, expires_at)
             grant = Grant(uuid7(), bank_id, call.agent_id, grantee, *terms, revoked_at=None)
             await writer.grants.insert(grant, grantee_bank_id)
-            await writer.grants.audit(call.principal.key_id, "share", grant.grant_id)
             return [Result("shared", grant.grant_id)]
 
         return sharing_pb2.ShareResponse(grant=await self._change(call, make))
@@ -69,7 +68,6 @@ class SharingServicer(sharing_pb2_grpc.SharingServiceServicer):
             if grant is None or not call.principal.may_use(grant.scope):
                 raise NotFound("no such grant of this agent")
             await writer.grants.revoke(bank_id, grant_id, self._pipeline.clock())
-            await writer.grants.audit(call.principal.key_id, "unshare", grant_id)
             return [Result("unshared", grant_id)]
 
         return sharing_pb2.UnshareResponse(grant=await self._change(call, make))

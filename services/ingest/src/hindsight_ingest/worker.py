@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import grpc
+import redis.asyncio as redis
 import structlog
 from hindsight_runtime.embedder import Embedder, Model, open_embedder
 from hindsight_runtime.errors import DependencyUnavailable, HindsightError, Overloaded
@@ -15,6 +16,7 @@ from hindsight_runtime.identity import NoAuthentication, Principal
 from hindsight_runtime.serving import Service, run, wait_for
 from hindsight_runtime.settings import load
 from hindsight_store import jobs, receipts, sessions
+from hindsight_store.erasures import ERASE
 from hindsight_store.pool import StoreUnavailable, open_pool, ping
 from hindsight_store.reader import active_generation
 from hindsight_store.records import Generation
@@ -24,6 +26,7 @@ from hindsight_store.writer import writing
 
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.closing import Closer
+from hindsight_ingest.eraser import Eraser, RedisCache
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.keeping import Keeper
 from hindsight_ingest.listener import Listener
@@ -69,7 +72,8 @@ class Worker:
     async def _do(self, job: jobs.Job) -> None:
         try:
             try:
-                async with asyncio.timeout(jobs.LEASE.total_seconds() * 0.9):
+                # An erasure renews its lease: it takes as long as the tables are large.
+                async with asyncio.timeout(None if job.kind == ERASE else jobs.LEASE.total_seconds() * 0.9):
                     await self._work[job.kind](job)
             except (DependencyUnavailable, Overloaded) as away:
                 log.info("job waits", kind=job.kind, job=str(job.job_id), why=away.message)
@@ -191,7 +195,13 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
     model = await wait_for("embed", embedder.describe_model)
     generation = await wait_for("generation", lambda: find_generation(pool, model))
     llm = await stack.enter_async_context(open_llm(pool, settings.llm, clock=_now))
+    cache = None
+    if settings.redis_url:
+        client = redis.from_url(settings.redis_url, socket_timeout=10, socket_connect_timeout=2)
+        stack.push_async_callback(client.aclose)
+        cache = RedisCache(client)
     work = assemble(pool, embedder, model, generation, settings, llm)
+    work[ERASE] = Eraser(queue, cache, clock=_now).erase
     worker = Worker(queue, work)
     tasks = await stack.enter_async_context(asyncio.TaskGroup())
     for one in (worker.work(), watch_silence(queue, _now), sweep(queue, timedelta(days=settings.turns_kept_days), _now)):

@@ -11,6 +11,7 @@ import structlog
 from hindsight.v1 import record_pb2, record_pb2_grpc
 from hindsight_runtime.boundary import Denial
 from hindsight_runtime.channels import open_channel
+from hindsight_runtime.identity import AGENT_SCOPE
 from hindsight_store.ids import uuid7
 
 from hindsight_recall.receipts import Receipt, to_document
@@ -109,6 +110,7 @@ def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
         query=receipt.query.text,
         memory_ids=receipt.memory_ids,
         document=to_document(receipt),
+        scope=next((s for s in receipt.query.selection.scopes or () if s != AGENT_SCOPE), ""),
         contradicted_ids=receipt.contradicted,
         shared_hits=[record_pb2.SharedHit(bank_id=bank_id, memory_id=name) for name, bank_id in receipt.shared.items()],
     )

@@ -138,7 +138,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = await _find(reader, bank_id, memory_id, principal)
             kept = kept or await find_shared(reader, bank_id, memory_id, principal, self._recaller.clock())
-            if kept is None or kept.memory.status == "deleted":
+            if kept is None or not _is_shown(kept, principal):
                 raise NotFound("no such memory")
             kept = (await without_hidden_origins(reader, bank_id, principal, [kept]))[0]
         return recall_pb2.GetResponse(memory=wire.to_kept(agent_id, kept))
@@ -297,6 +297,10 @@ async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: 
     if kept is None:
         raise NotFound("no such memory")
     return kept
+
+
+def _is_shown(kept: Kept, principal: Principal) -> bool:
+    return kept.memory.status not in HIDDEN or (kept.memory.status != "deleted" and "admin" in principal.rights)
 
 
 async def _find(reader: Reader, bank_id: int, memory_id: UUID, principal: Principal) -> Kept | None:
