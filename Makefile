@@ -26,7 +26,7 @@ test: setup-dev ## all tests, against real PostgreSQL and Valkey (ARGS="-k name 
 test-models: setup ## the loader for any sentence-transformers model, in an environment of its own (installs torch)
 	@tools/test-models.sh $(ARGS)
 
-check: setup-dev protos-drift ## format, lint, types, import rules, protos, containers, unit tests
+check: setup-dev protos-drift ## format, lint, types, import rules, protos, containers
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/pyright
@@ -34,7 +34,6 @@ check: setup-dev protos-drift ## format, lint, types, import rules, protos, cont
 	.venv/bin/buf lint protos
 	@if [ -e protos/baseline.binpb ]; then set -x; .venv/bin/buf breaking protos --against protos/baseline.binpb; fi
 	tools/containers-check.sh
-	.venv/bin/pytest tests/unit $(ARGS)
 
 protos: setup-dev ## generate the stubs in protos/gen from the .proto files
 	@tools/protos.sh
