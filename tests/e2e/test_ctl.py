@@ -15,7 +15,7 @@ CTL = Path(sys.executable).with_name("hindsightctl")
 
 async def ctl(services, *arguments: str, api_key: str = "") -> tuple[int, str, str]:
     """Run hindsightctl; its exit code, standard output and standard error."""
-    environment = {"HINDSIGHT_INGEST_ADDRESS": services.ingest_address}
+    environment = {"HINDSIGHT_INGEST_ADDRESS": services.ingest_address, "HINDSIGHT_RECALL_ADDRESS": services.recall_address}
     environment["HINDSIGHT_API_KEY"] = api_key or services.database.operator_key
     process = await asyncio.create_subprocess_exec(
         CTL,
@@ -70,6 +70,24 @@ async def test_what_is_refused_is_told_in_one_line_that_names_the_field(services
     assert code == 1
     assert told in errors
     assert "Traceback" not in errors
+
+
+async def test_a_grant_lives_from_share_to_unshare(services):
+    _, secret = await services.operator.create_key(
+        NewKey(tenant="acme", default_agent_id="ada", rights=["read", "write", "admin"])
+    )
+    async with services.with_key(secret) as client:
+        await client.write(NewMemory("own", "Bob has a cat."), agent_id="bob")
+    code, output, _ = await ctl(services, "share", "bob", "user:*", "--key-prefix", "order", "--days", "7", api_key=secret)
+    grant_id = output.strip()
+    assert code == 0
+    _, listed, _ = await ctl(services, "grants", "--agent", "bob", api_key=secret)
+    assert listed.splitlines()[1].split("\t")[:6] == [grant_id, "ada", "bob", "user:*", "order", "read"]
+    assert (await ctl(services, "unshare", grant_id, api_key=secret))[0] == 0
+    assert len((await ctl(services, "grants", api_key=secret))[1].splitlines()) == 1
+    _, ended, _ = await ctl(services, "grants", "--all", "--json", api_key=secret)
+    assert [one["id"] for one in json.loads(ended)] == [grant_id]
+    assert json.loads(ended)[0]["revoked_at"]
 
 
 async def test_a_wrong_key_is_told_what_to_do(services):

@@ -28,6 +28,7 @@ from hindsight.v1 import (
     record_pb2,
     review_pb2,
     session_pb2,
+    sharing_pb2,
 )
 from hindsight_memory import NewKey, NewMemory
 
@@ -42,11 +43,23 @@ SHOWN = 8  # failures in a report
 MAX_QUOTE = 100
 MAX_MESSAGE = 1000
 CODE = re.compile(r'Traceback|File "|\b[A-Z][a-z]\w*(Error|Exception)\b|asyncpg|site-packages|0x[0-9a-f]{8}')
-FILES = (ingest_pb2, review_pb2, admin_pb2, erasure_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
+FILES = (
+    ingest_pb2,
+    review_pb2,
+    admin_pb2,
+    erasure_pb2,
+    recall_pb2,
+    receipt_pb2,
+    embedding_pb2,
+    record_pb2,
+    session_pb2,
+    sharing_pb2,
+)
 METHODS = {m.full_name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ADDRESSES = {
     **dict.fromkeys(
-        ("IngestService", "ReviewService", "SessionService", "AdminService", "ErasureService", "RecordService"), "ingest"
+        ("IngestService", "ReviewService", "SessionService", "SharingService", "AdminService", "ErasureService", "RecordService"),
+        "ingest",
     ),
     **{"RecallService": "recall", "ReceiptService": "recall", "EmbeddingService": "embed"},
 }

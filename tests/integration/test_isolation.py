@@ -193,6 +193,26 @@ async def test_an_assertion_signed_by_the_edge_sees_what_its_principal_may_see_a
         assert refusal.value.code == "UNAUTHENTICATED"
 
 
+async def test_what_a_memory_is_derived_from_is_told_as_far_as_the_key_may_read_it(services, owner: Owner):
+    public = (await owner.client.write(NewMemory("door", "The door is blue.", scope="user:2"))).memory_id
+    origins = [owner.memory_id, public]
+    copy = NewMemory("copy", "The vault is behind the blue door.", scope="user:2", tags=["copy"], derived_from=origins)
+    written = await owner.client.write(copy)
+    async with await services.connect(NewKey(tenant="victim", default_agent_id="ada", scopes=["user:2"])) as other:
+        where = Filter(tags=["copy"])
+        recalled = (await other.recall("blue door", where=where)).hits
+        seen = [await other.get(written.memory_id), *await _collect(other.list(where=where)), recalled[0].memory]
+        seen += [
+            (await other.recall(mode="tag", where=where)).hits[0].memory,
+            *await _collect(other.revisions(written.memory_id)),
+        ]
+        assert [memory.derived_from for memory in seen] == [(public,)] * 5
+        assert await _collect(other.list_relations(written.memory_id)) == [
+            relation for relation in await _collect(owner.client.list_relations(written.memory_id)) if public in (relation.to_id,)
+        ]
+    assert sorted((await owner.client.get(written.memory_id)).derived_from) == sorted(origins)
+
+
 async def test_rotating_and_revoking_a_key_ends_its_secret(services):
     key, secret = await services.operator.create_key(NewKey(tenant="acme", default_agent_id="ada"))
     rotated, fresh = await services.operator.rotate_key(key.id, tenant="acme")
@@ -252,15 +272,16 @@ async def test_a_limited_admin_key_manages_keys_within_its_limits_only(services,
     async with await services.connect(NewKey(tenant="acme", rights=["admin"], **limits)) as admin:
         inside, _ = await admin.create_key(NewKey(**limits))
         await admin.revoke_key(inside.id)
-        for attempt in (
-            lambda: admin.create_key(NewKey()),
-            lambda: admin.create_key(NewKey(agent_ids=["bob"], scopes=["project:x"])),
-            lambda: admin.rotate_key(wide.id),
-            lambda: admin.revoke_key(wide.id),
+        assert [key.id async for key in admin.list_keys() if key.id in (inside.id, wide.id)] == [inside.id]
+        for attempt, code in (
+            (lambda: admin.create_key(NewKey()), "PERMISSION_DENIED"),
+            (lambda: admin.create_key(NewKey(agent_ids=["bob"], scopes=["project:x"])), "PERMISSION_DENIED"),
+            (lambda: admin.rotate_key(wide.id), "NOT_FOUND"),
+            (lambda: admin.revoke_key(wide.id), "NOT_FOUND"),
         ):
             with pytest.raises(HindsightError) as refusal:
                 await attempt()
-            assert refusal.value.code == "PERMISSION_DENIED"
+            assert refusal.value.code == code
 
 
 async def test_what_was_forgotten_is_shown_to_an_admin_only_and_can_be_undone_by_its_writer(services, owner: Owner):

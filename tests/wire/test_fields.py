@@ -18,11 +18,23 @@ from hindsight.v1 import (
     record_pb2,
     review_pb2,
     session_pb2,
+    sharing_pb2,
 )
 from hindsight_memory import HindsightError, NewKey, NewMemory
 from hindsight_memory.errors import to_error
 
-FILES = (ingest_pb2, review_pb2, admin_pb2, erasure_pb2, recall_pb2, receipt_pb2, embedding_pb2, record_pb2, session_pb2)
+FILES = (
+    ingest_pb2,
+    review_pb2,
+    admin_pb2,
+    erasure_pb2,
+    recall_pb2,
+    receipt_pb2,
+    embedding_pb2,
+    record_pb2,
+    session_pb2,
+    sharing_pb2,
+)
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
 OTHER_ID = "01890a5d-ac96-774b-bcce-b302099a8058"
@@ -38,6 +50,7 @@ BAD_RECALLS: list[Any] = [
     *({**RECALL, "scope": text} for text in ("a\0b", "User")),
     *({**RECALL, name: ids} for name in ("memoryIds", "contradictedIds") for ids in (["x"], [ID] * 201)),
     {**RECALL, "document": "A" * 360_000},
+    *({**RECALL, "sharedHits": hits} for hits in ([{"bankId": 0, "memoryId": ID}], [{"bankId": 1, "memoryId": "x"}])),
 ]
 DENIED = {"tenantId": 1, "auditId": ID, "principal": "k", "action": "Recall", "subject": "agent_id=ada"}
 BAD_DENIED: list[Any] = [
@@ -82,6 +95,9 @@ VALID: dict[str, dict[str, Any]] = {
     "ListConflicts": {"agentId": "ada"},
     "ListReviews": {"agentId": "ada"},
     **{method: {"agentId": "ada", "memoryId": ID} for method in ("Approve", "Reject")},
+    "Share": {"agentId": "ada", "granteeAgentId": "bob", "scope": "user:1"},
+    "Unshare": {"agentId": "ada", "grantId": ID},
+    "ListGrants": {"agentId": "ada"},
     "Embed": {"texts": ["x"], "role": "ROLE_QUERY"},
     "Rerank": {"query": "q", "texts": ["x"]},
     "DescribeModel": {},
@@ -229,6 +245,17 @@ BAD: dict[str, dict[str, Any]] = {
     "ListReviews": AGENT | PAGE | {"reason": [NUL, "x" * 65]},
     "Approve": REQUEST | AGENT | {"memoryId": ["", "x"], "key": [""], "query": [NUL], "value": [""]},
     "Reject": REQUEST | AGENT | {"memoryId": ["", "x"]},
+    "Share": REQUEST
+    | AGENT
+    | {
+        "granteeAgentId": ["", " ", NUL, "x" * 65, "ada", "nobody"],
+        "scope": ["", "User*", NUL, "user:" + "x" * 160],
+        "keyPrefix": [NUL, "x" * 129, "order*"],
+        "access": [UNKNOWN],
+        "expiresAt": [TIME],
+    },
+    "Unshare": REQUEST | AGENT | {"grantId": ["", "x"]},
+    "ListGrants": AGENT | PAGE,
     "ListRevisions": AGENT | {"memoryId": ["", "x"]} | PAGE,
     "Embed": {"texts": [[], [""], ["x"] * 513, ["x" * 65_537]], "role": [0, UNKNOWN]},
     "Rerank": {"query": ["", " \n", "x" * 65_537], "texts": [[], ["x", " "], ["x"] * 101, ["中" * 21_846]]},

@@ -28,6 +28,8 @@ from hindsight.v1 import (
     review_pb2_grpc,
     session_pb2,
     session_pb2_grpc,
+    sharing_pb2,
+    sharing_pb2_grpc,
 )
 
 from hindsight_memory import wire
@@ -45,11 +47,13 @@ from hindsight_memory.types import (
     Filter,
     ForgetMode,
     GateVerdict,
+    Grant,
     Job,
     Key,
     Memory,
     MemorySource,
     Mode,
+    NewGrant,
     NewKey,
     NewMemory,
     Observed,
@@ -109,6 +113,7 @@ class Hindsight:
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channels[0])
         self._reviews = review_pb2_grpc.ReviewServiceStub(self._channels[0])
+        self._sharing = sharing_pb2_grpc.SharingServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])
         self._erasures = erasure_pb2_grpc.ErasureServiceStub(self._channels[0])
         self._recall = recall_pb2_grpc.RecallServiceStub(self._channels[1])
@@ -389,6 +394,23 @@ class Hindsight:
         """Keep a memory out that waits for review: it is deleted."""
         request = review_pb2.RejectRequest(memory_id=memory_id)
         await self._call(self._reviews.Reject, wire.fill(request, self._identity(agent_id, request_id)))
+
+    async def share(self, grant: NewGrant, *, agent_id: str = "", request_id: str = "") -> Grant:
+        """Open memories to another agent of the tenant."""
+        request = wire.fill(wire.from_new_grant(grant), self._identity(agent_id, request_id))
+        return wire.to_grant((await self._call(self._sharing.Share, request)).grant)
+
+    async def unshare(self, grant_id: str, *, agent_id: str = "", request_id: str = "") -> Grant:
+        """End a grant."""
+        request = wire.fill(sharing_pb2.UnshareRequest(), self._identity(agent_id, request_id) | {"grant_id": grant_id})
+        return wire.to_grant((await self._call(self._sharing.Unshare, request)).grant)
+
+    async def list_grants(self, *, include_ended: bool = False, agent_id: str = "") -> AsyncIterator[Grant]:
+        """What the agent has opened to others and others to it, newest first."""
+        request = recall_pb2.ListGrantsRequest(agent_id=agent_id or self._agent_id, include_ended=include_ended)
+        async for page in self._pages(self._recall.ListGrants, request):
+            for grant in page.grants:
+                yield wire.to_grant(grant)
 
     async def create_key(self, key: NewKey, *, request_id: str = "") -> tuple[Key, str]:
         """Make a key; the key and its secret, which is told only here."""

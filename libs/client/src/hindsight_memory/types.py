@@ -278,6 +278,36 @@ class Review:
     principal: str
 
 
+Access = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewGrant:
+    """What to open to another agent: memories of a scope (a trailing "*" makes a prefix; "*": all) whose keys begin so."""
+
+    grantee_agent_id: str
+    scope: str
+    key_prefix: str = ""
+    access: Access = "read"
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Memories of an agent that are open to another one."""
+
+    id: str
+    agent_id: str
+    grantee_agent_id: str
+    scope: str
+    key_prefix: str
+    access: Access
+    created_by: str
+    created_at: datetime | None
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A memory, or a turn where turns were asked for, with its place in the answer and its reasons."""
@@ -311,6 +341,12 @@ class Answer:
     is_degraded: bool = False  # some channels are missing because what they need does not answer
     receipt_id: str = ""  # explains the answer later; empty in tag mode
     withheld: Mapping[str, Flag] = field(default_factory=dict)  # memories that the guard kept out, by id
+    agent_id: str = ""  # that was asked; a memory that another has opened to it has that one's
+
+    def owner_of(self, hit: Hit) -> str:
+        """The agent whose memory a hit is, where it is not the one that was asked."""
+        owner = hit.subject.agent_id if isinstance(hit.subject, Memory) else self.agent_id
+        return owner if owner != self.agent_id else ""
 
 
 @dataclass(frozen=True, slots=True)

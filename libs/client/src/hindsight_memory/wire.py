@@ -9,7 +9,17 @@ from google.protobuf.json_format import ParseDict, ParseError
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import admin_pb2, erasure_pb2, error_reason_pb2, ingest_pb2, memory_pb2, recall_pb2, receipt_pb2, session_pb2
+from hindsight.v1 import (
+    admin_pb2,
+    erasure_pb2,
+    error_reason_pb2,
+    ingest_pb2,
+    memory_pb2,
+    recall_pb2,
+    receipt_pb2,
+    session_pb2,
+    sharing_pb2,
+)
 
 from hindsight_memory.errors import HindsightError
 from hindsight_memory.types import (
@@ -27,11 +37,13 @@ from hindsight_memory.types import (
     Finding,
     Flag,
     GateVerdict,
+    Grant,
     Hit,
     Job,
     Key,
     Memory,
     MemorySource,
+    NewGrant,
     NewKey,
     NewMemory,
     Receipt,
@@ -366,7 +378,8 @@ def to_answer(response: recall_pb2.RecallResponse) -> Answer:
     missing = _channels(response.missing_channels)
     hits = tuple(to_hit(h) for h in response.hits)
     states = (response.is_partial, response.is_degraded, response.receipt_id)
-    return Answer(hits, missing, response.next_page_token, *states, withheld=to_withheld(response.withheld))
+    withheld = to_withheld(response.withheld)
+    return Answer(hits, missing, response.next_page_token, *states, withheld=withheld, agent_id=response.agent_id)
 
 
 def to_verdict(response: recall_pb2.ShouldRecallResponse) -> GateVerdict:
@@ -453,6 +466,29 @@ def to_withheld(withheld: Iterable[recall_pb2.Withheld]) -> dict[str, Flag]:
 def to_review(r: recall_pb2.Review) -> Review:
     """A memory that waits for a person's word."""
     return Review(to_memory(r.memory), r.reason, tuple(r.signs), r.score, r.copies, moment(r, "at"), r.principal)
+
+
+def from_new_grant(grant: NewGrant) -> sharing_pb2.ShareRequest:
+    """What to open, as a request."""
+    fields = {name: getattr(grant, name) for name in ("grantee_agent_id", "scope", "key_prefix", "expires_at")}
+    access = enum("ACCESS", grant.access, memory_pb2.Access, "access")
+    return fill(sharing_pb2.ShareRequest(), fields | {"access": access})
+
+
+def to_grant(g: memory_pb2.Grant) -> Grant:
+    """A grant."""
+    return Grant(
+        id=g.id,
+        agent_id=g.agent_id,
+        grantee_agent_id=g.grantee_agent_id,
+        scope=g.scope,
+        key_prefix=g.key_prefix,
+        access=short("ACCESS", g.access, memory_pb2.Access),
+        created_by=g.created_by,
+        created_at=moment(g, "created_at"),
+        expires_at=moment(g, "expires_at"),
+        revoked_at=moment(g, "revoked_at"),
+    )
 
 
 def to_key(k: admin_pb2.Key) -> Key:

@@ -85,6 +85,13 @@ def check_scope(field: str, scope: str) -> str:
     return scope
 
 
+def check_scope_pattern(field: str, pattern: str) -> str:
+    """The scope, or the beginning of scopes with a trailing "*", if it is not blank."""
+    check_text(field, pattern, max_chars=SCOPE_CHARS, required=True)
+    check_scope(field, pattern.removesuffix("*").removesuffix(":") or "any")
+    return pattern
+
+
 def check_id(field: str, text: str) -> UUID:
     """The id as a UUID."""
     try:

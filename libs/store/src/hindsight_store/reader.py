@@ -1,6 +1,6 @@
 """Everything that reads: one statement a method, always within one bank and one tenant."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 from pgvector import HalfVector
 
+from hindsight_store.grants import GrantReader
 from hindsight_store.pool import Connection, aware, transaction
 from hindsight_store.records import (
     Conflict,
@@ -43,11 +44,11 @@ KNOWN = """(({0}::timestamptz IS NULL AND m.known_to IS NULL)
             AND NOT EXISTS (SELECT FROM memories AS latest WHERE latest.bank_id = $1 AND latest.memory_id = m.memory_id
                 AND latest.known_to IS NULL AND latest.status IN ('deleted', 'pending_review'))))"""
 
-# $1 bank, $2 … $19 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
+# $1 bank, $2 … $20 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
 SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL OR m.expires_at > $3)
     AND ($17::timestamptz IS NULL OR m.valid_to IS NULL OR m.valid_to > $17)
     AND ($18::timestamptz IS NULL OR m.valid_from <= $18) AND {KNOWN.format("$19")}
-    AND ($4::text[] IS NULL OR m.scope = ANY ($4))
+    AND ($4::text[] IS NULL OR m.scope = ANY ($4)) AND ($20::text IS NULL OR starts_with(m.scope, $20))
     AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
     AND ($7::text[] IS NULL OR m.kind = ANY ($7))
     AND ($8::text[] IS NULL OR m.tags && $8) AND ($9::text[] IS NULL OR m.tags @> $9)
@@ -65,14 +66,16 @@ FIND_KEY = """SELECT tenant_id, tenant, key_id, name, agent_ids, default_agent_i
 
 ACTIVE_GENERATION = "SELECT generation, model_id, model_revision, dimension FROM generations WHERE state = 'active'"
 
+SCOPES = "SELECT memory_id, scope FROM memories WHERE bank_id = $1 AND memory_id = ANY ($2) AND known_to IS NULL"
+
 GET = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.known_to IS NULL"""
 
 PAGE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
-    WHERE {SELECTED} AND m.memory_id > $20 ORDER BY m.memory_id LIMIT $21"""
+    WHERE {SELECTED} AND m.memory_id > $21 ORDER BY m.memory_id LIMIT $22"""
 
 PAGE_NEWEST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
-    WHERE {SELECTED} AND ($20::uuid IS NULL OR m.memory_id < $20) ORDER BY m.memory_id DESC LIMIT $21"""
+    WHERE {SELECTED} AND ($21::uuid IS NULL OR m.memory_id < $21) ORDER BY m.memory_id DESC LIMIT $22"""
 
 REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
     WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision < $3 ORDER BY m.revision DESC LIMIT $4"""
@@ -81,7 +84,7 @@ REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
 LEXICAL = f"""WITH occurrence AS MATERIALIZED (
         SELECT m.memory_id, m.word_count, t.lexeme, cardinality(t.positions) AS count
         FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
-        WHERE {SELECTED} AND m.words @@ $20::text::tsquery AND t.lexeme = ANY ($21)
+        WHERE {SELECTED} AND m.words @@ $21::text::tsquery AND t.lexeme = ANY ($22)
     ), selection AS MATERIALIZED (
         SELECT count(*) AS memories, coalesce(nullif(avg(m.word_count), 0), 1)::float8 AS mean_length
         FROM memories AS m WHERE {SELECTED}
@@ -90,13 +93,13 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
     ), wanted AS MATERIALIZED (
         SELECT f.lexeme,
             w.weight * 2.2::float8 * ln(1 + (s.memories - f.frequency + 0.5::float8) / (f.frequency + 0.5::float8)) AS worth
-        FROM frequencies AS f JOIN unnest($21::text[], $22::float8[]) AS w(lexeme, weight) USING (lexeme)
+        FROM frequencies AS f JOIN unnest($22::text[], $23::float8[]) AS w(lexeme, weight) USING (lexeme)
         CROSS JOIN selection AS s
     ), best AS MATERIALIZED (
         SELECT o.memory_id,
             sum(w.worth * o.count / (o.count + 0.3::float8 + 0.9::float8 * o.word_count / s.mean_length)) AS score
         FROM occurrence AS o JOIN wanted AS w USING (lexeme) CROSS JOIN selection AS s
-        GROUP BY o.memory_id ORDER BY score DESC, o.memory_id LIMIT $23
+        GROUP BY o.memory_id ORDER BY score DESC, o.memory_id LIMIT $24
     )
     SELECT (SELECT array_agg(memory_id ORDER BY score DESC, memory_id) FROM best) AS memory_ids,
         (SELECT array_agg(score ORDER BY score DESC, memory_id) FROM best) AS scores,
@@ -105,11 +108,11 @@ LEXICAL = f"""WITH occurrence AS MATERIALIZED (
         (SELECT array_agg(frequency::int) FROM frequencies) AS frequencies"""
 
 # "+ 0" keeps the planner from an approximate index: up to a few thousand rows the exact answer is as quick.
-NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $22) AS score
+NEAREST = f"""SELECT e.memory_id, -(e.embedding <#> $23) AS score
     FROM embeddings AS e JOIN memories AS m
         ON m.bank_id = e.bank_id AND m.memory_id = e.memory_id AND m.revision = e.revision
-    WHERE e.bank_id = $1 AND e.generation = $20 AND e.channel = $21 AND {SELECTED}
-    ORDER BY (e.embedding <#> $22) + 0, e.memory_id LIMIT $23"""
+    WHERE e.bank_id = $1 AND e.generation = $21 AND e.channel = $22 AND {SELECTED}
+    ORDER BY (e.embedding <#> $23) + 0, e.memory_id LIMIT $24"""
 
 # Each side is cut down to the ids by itself, so that whatever the planner believes, the work is that of the ids. Of a moment of
 # record time, only the hits before it count.
@@ -136,25 +139,25 @@ FEATURES = f"""SELECT {COLUMNS},
 
 # Standing memories, weightiest and newest first.
 STANDING = f"""SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.standing <> ''
-    ORDER BY m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $20"""
+    ORDER BY m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $21"""
 
 # What began within any of some spans of time, newest first.
 WITHIN = f"""SELECT m.memory_id FROM memories AS m
-    WHERE {SELECTED} AND m.valid_from >= $20 AND m.valid_from < $21 ORDER BY m.valid_from DESC, m.memory_id LIMIT $22"""
+    WHERE {SELECTED} AND m.valid_from >= $21 AND m.valid_from < $22 ORDER BY m.valid_from DESC, m.memory_id LIMIT $23"""
 
-# One hop: of some terms the rarest that several memories share, and who shares them. $20 the terms as a query, $21 the terms,
-# $22 what each says, $23 how many of them are followed, $24 how many memories may hold a rare one.
+# One hop: of some terms the rarest that several memories share, and who shares them. $21 the terms as a query, $22 the terms,
+# $23 what each says, $24 how many of them are followed, $25 how many memories may hold a rare one.
 HOP = f"""WITH sharing AS MATERIALIZED (
         SELECT m.memory_id, t.lexeme
         FROM memories AS m CROSS JOIN LATERAL unnest(m.words) AS t(lexeme, positions, weights)
-        WHERE {SELECTED} AND m.words @@ $20::text::tsquery AND t.lexeme = ANY ($21)
+        WHERE {SELECTED} AND m.words @@ $21::text::tsquery AND t.lexeme = ANY ($22)
     ), rarest AS MATERIALIZED (
-        SELECT w.lexeme, w.says FROM unnest($21::text[], $22::float8[]) AS w(lexeme, says)
+        SELECT w.lexeme, w.says FROM unnest($22::text[], $23::float8[]) AS w(lexeme, says)
         JOIN (SELECT s.lexeme, count(*) AS frequency FROM sharing AS s GROUP BY s.lexeme) AS f USING (lexeme)
-        WHERE f.frequency BETWEEN 2 AND $24 ORDER BY f.frequency, w.says DESC, w.lexeme LIMIT $23
+        WHERE f.frequency BETWEEN 2 AND $25 ORDER BY f.frequency, w.says DESC, w.lexeme LIMIT $24
     )
     SELECT s.memory_id, (sum(r.says) / (SELECT sum(says) FROM rarest))::float8 AS share
-    FROM sharing AS s JOIN rarest AS r USING (lexeme) GROUP BY s.memory_id ORDER BY share DESC, s.memory_id LIMIT $25"""
+    FROM sharing AS s JOIN rarest AS r USING (lexeme) GROUP BY s.memory_id ORDER BY share DESC, s.memory_id LIMIT $26"""
 
 RECEIPT = "SELECT principal, document FROM receipts WHERE bank_id = $1 AND receipt_id = $2"
 
@@ -172,13 +175,13 @@ class Rarity:
 RELATIONS = f"""SELECT edges.near_id, edges.memory_id, edges.weight FROM (
         SELECT r.from_id AS near_id, r.to_id AS memory_id, r.type, r.weight
         FROM memory_relations AS r
-        WHERE r.bank_id = $1 AND r.from_id = ANY ($20) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
+        WHERE r.bank_id = $1 AND r.from_id = ANY ($21) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
         UNION ALL
         SELECT r.to_id AS near_id, r.from_id AS memory_id, r.type, r.weight
         FROM memory_relations AS r
-        WHERE r.bank_id = $1 AND r.to_id = ANY ($20) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
+        WHERE r.bank_id = $1 AND r.to_id = ANY ($21) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
     ) AS edges JOIN memories AS m ON m.memory_id = edges.memory_id AND {SELECTED}
-    ORDER BY edges.weight DESC, edges.near_id, edges.type, edges.memory_id LIMIT $21"""
+    ORDER BY edges.weight DESC, edges.near_id, edges.type, edges.memory_id LIMIT $22"""
 
 # $6 the exact scopes that are seen and $7 the beginnings of others; both NULL: all.
 RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at
@@ -254,6 +257,7 @@ def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:
         s.holds_after,
         s.begun_by,
         s.known_at,
+        s.scope_prefix or None,
     )
 
 
@@ -275,6 +279,11 @@ class Reader:
         """The review queue of the same tenant, in the same transaction."""
         return ReviewReader(self._connection)
 
+    @property
+    def grants(self) -> GrantReader:
+        """What agents of the same tenant share, in the same transaction."""
+        return GrantReader(self._connection)
+
     async def find_bank(self, tenant_id: int, agent_id: str) -> int | None:
         """The bank of an agent, or None."""
         return await self._connection.fetchval(FIND_BANK, tenant_id, agent_id)
@@ -287,6 +296,10 @@ class Reader:
         """A memory as it stands now, whatever its status."""
         row = await self._connection.fetchrow(GET, bank_id, memory_id)
         return to_kept(row) if row else None
+
+    async def scopes(self, bank_id: int, memory_ids: Collection[UUID]) -> dict[UUID, str]:
+        """The scopes of some memories; what does not exist is missing."""
+        return {row["memory_id"]: row["scope"] for row in await self._connection.fetch(SCOPES, bank_id, list(memory_ids))}
 
     async def page(self, bank_id: int, selection: Selection, *, after: UUID | None, limit: int) -> list[Kept]:
         """Selected memories, ascending by id, after an id."""

@@ -29,7 +29,7 @@ INSERT_HITS = """INSERT INTO memory_hits (bank_id, hit_id, memory_id, tenant_id,
 
 ENTER = "SELECT pg_advisory_xact_lock_shared(1, hashint8(b)) FROM (SELECT DISTINCT unnest($1::bigint[]) AS b ORDER BY b) AS o"
 
-THERE = """SELECT DISTINCT m.memory_id FROM memories AS m
+THERE = """SELECT DISTINCT m.bank_id, m.memory_id FROM memories AS m
     WHERE m.tenant_id = $1 AND m.bank_id = ANY ($2) AND m.memory_id = ANY ($3)"""
 
 # In one order, so that two batches never wait for each other in a ring.
@@ -65,27 +65,34 @@ class RecordedRecall:
     document: bytes
     contradicted_ids: tuple[UUID, ...] = ()  # by what was said; they go to review
     scope: str = ""
+    shared: tuple[tuple[int, UUID], ...] = ()  # memories of other agents that were returned: the owner's bank, the id
+
+    @property
+    def hits(self) -> list[tuple[int, UUID, str, str]]:
+        """What was returned: bank, id, query and scope. What one agent is asked is not told to another."""
+        own = [(self.bank_id, memory_id, self.query, self.scope) for memory_id in self.memory_ids]
+        return own + [(bank_id, memory_id, "", "") for bank_id, memory_id in self.shared]
 
 
 async def record(connection: Connection, tenant_id: int, recalls: Sequence[RecordedRecall]) -> int:
     """Keep receipts and count their hits, inside the caller's transaction; how many are new. A recall of something that was
     erased meanwhile leaves nothing."""
-    await connection.execute(ENTER, [r.bank_id for r in recalls])
-    recalled = list({i for r in recalls for i in r.memory_ids})
-    rows = await connection.fetch(THERE, tenant_id, list({r.bank_id for r in recalls}), recalled)
-    there = {row["memory_id"] for row in rows}
-    recalls = [r for r in recalls if there.issuperset(r.memory_ids)]
+    places = {(bank_id, memory_id) for r in recalls for bank_id, memory_id, *_ in r.hits}
+    banks = list({r.bank_id for r in recalls} | {bank_id for bank_id, _ in places})
+    await connection.execute(ENTER, banks)
+    rows = await connection.fetch(THERE, tenant_id, banks, [memory_id for _, memory_id in places])
+    there = {(row["bank_id"], row["memory_id"]) for row in rows}
+    recalls = [r for r in recalls if all(hit[:2] in there for hit in r.hits)]
     columns = [[getattr(r, name) for r in recalls] for name in COLUMNS]
     rows = await connection.fetch(INSERT_RECEIPTS, tenant_id, *columns)
     fresh = {row["receipt_id"] for row in rows}
-    hits = [(r, memory_id) for r in recalls if r.receipt_id in fresh for memory_id in r.memory_ids]
+    hits = [(*hit, r.at) for r in recalls if r.receipt_id in fresh for hit in r.hits]
     for one in recalls:
         if one.receipt_id in fresh and one.contradicted_ids:
             await connection.execute(DOUBT, one.bank_id, tenant_id, one.contradicted_ids, one.at)
     if hits:
-        banks, ids, moments = [r.bank_id for r, _ in hits], [i for _, i in hits], [r.at for r, _ in hits]
-        asked = ([r.query for r, _ in hits], moments, [r.scope for r, _ in hits])
-        await connection.execute(INSERT_HITS, tenant_id, banks, [uuid7() for _ in hits], ids, *asked)
+        banks, ids, queries, scopes, moments = (list(column) for column in zip(*hits, strict=True))
+        await connection.execute(INSERT_HITS, tenant_id, banks, [uuid7() for _ in hits], ids, queries, moments, scopes)
         await connection.execute(COUNT_HITS, tenant_id, banks, ids, moments)
     return len(fresh)
 

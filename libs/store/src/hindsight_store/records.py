@@ -55,11 +55,42 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """Another agent's memories, opened to an agent."""
+
+    grant_id: UUID
+    bank_id: int  # the owner's
+    owner: str
+    grantee: str
+    scope: str  # a trailing "*" makes a prefix
+    key_prefix: str
+    access: str  # read; write, which includes it
+    created_by: str
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+    @property
+    def scope_prefix(self) -> str | None:
+        """How the scopes begin that it opens; None where it opens one alone."""
+        return self.scope[:-1] if self.scope.endswith("*") else None
+
+    def admits(self, scope: str, key: str) -> bool:
+        """Whether it opens a memory of this scope and key."""
+        return self.admits_scope(scope) and key.startswith(self.key_prefix)
+
+    def admits_scope(self, scope: str) -> bool:
+        """Whether it opens memories of this scope."""
+        return scope == self.scope if self.scope_prefix is None else scope.startswith(self.scope_prefix)
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """A memory with its use: what a reading call returns."""
 
     memory: Memory
     use: Use
+    grant: Grant | None = None  # by which it is seen, where it is another agent's
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +159,7 @@ class Selection:
     begun_by: datetime | None = None  # what began later is not looked at
     known_at: datetime | None = None  # as it was recorded then; None: as it is recorded now
     scopes: tuple[str, ...] | None = None
+    scope_prefix: str = ""  # with which the scope begins
     statuses: tuple[str, ...] = ("active",)
     key: str = ""  # exact; a trailing "*" makes a prefix
     kinds: tuple[str, ...] = ()

@@ -30,6 +30,8 @@ HITS = """WITH asked AS (
 CONFLICTS = """DELETE FROM conflicts WHERE bank_id = $1 AND (kept_id = ANY ($2) OR ($3 = 'scope' AND scope = $4)
     OR ($3 = 'principal' AND principal = $4) OR ($3 = 'session' AND session_id = $4))"""
 
+GRANTS = "DELETE FROM grants WHERE bank_id = $1 AND $2 = 'scope' AND scope = $3"
+
 RELATIONS = """DELETE FROM memory_relations WHERE bank_id = $1
     AND (from_id = ANY ($2) OR to_id = ANY ($2) OR ($3 = 'principal' AND principal = $4))"""
 
@@ -100,6 +102,8 @@ async def remove(connection: Connection, bank_id: int, source: Source) -> tuple[
     gone: Counter[str] = Counter()
     gone["memory_hits"] = _count(await run(HITS, bank_id, found, *named, receipts))
     gone["receipts"] = _count(await run("DELETE FROM receipts WHERE bank_id = $1 AND receipt_id = ANY ($2)", bank_id, receipts))
+    if grants := _count(await run(GRANTS, bank_id, *named)):
+        gone["grants"] = grants
     gone["conflicts"] = _count(await run(CONFLICTS, bank_id, found, *named))
     gone["memory_relations"] = _count(await run(RELATIONS, bank_id, found, *named))
     gone["tasks"] = len(tasks := [r["task_id"] for r in await connection.fetch(TASKS, bank_id, whole, *turns)])

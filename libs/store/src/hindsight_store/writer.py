@@ -11,6 +11,7 @@ import asyncpg
 from pgvector import HalfVector
 
 from hindsight_store import audit, jobs, receipts
+from hindsight_store.grants import GrantWriter
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
 from hindsight_store.records import Conflict, Embedded, Generation, Memory, Relation, Vector
@@ -253,6 +254,11 @@ class Writer(Reader):
     def reviews(self) -> ReviewWriter:
         """The review queue of the same tenant, in the same transaction."""
         return ReviewWriter(self._connection, self._tenant_id)
+
+    @property
+    def grants(self) -> GrantWriter:
+        """What agents of the same tenant share, in the same transaction."""
+        return GrantWriter(self._connection, self._tenant_id)
 
     @property
     def withdrawals(self) -> WithdrawalWriter:

@@ -56,6 +56,12 @@ class Flag(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FLAG_ODD_ONE_OUT: _ClassVar[Flag]
     FLAG_UNDER_REVIEW: _ClassVar[Flag]
     FLAG_UNVERIFIED: _ClassVar[Flag]
+
+class Access(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ACCESS_UNSPECIFIED: _ClassVar[Access]
+    ACCESS_READ: _ClassVar[Access]
+    ACCESS_WRITE: _ClassVar[Access]
 KIND_UNSPECIFIED: Kind
 KIND_PREFERENCE: Kind
 KIND_FACT: Kind
@@ -87,6 +93,9 @@ FLAG_CONTRADICTS_CONTEXT: Flag
 FLAG_ODD_ONE_OUT: Flag
 FLAG_UNDER_REVIEW: Flag
 FLAG_UNVERIFIED: Flag
+ACCESS_UNSPECIFIED: Access
+ACCESS_READ: Access
+ACCESS_WRITE: Access
 
 class Source(_message.Message):
     __slots__ = ("kind", "session_id", "turn")
@@ -243,3 +252,27 @@ class Turn(_message.Message):
     scope: str
     masked: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, role: _Optional[_Union[TurnRole, str]] = ..., content: _Optional[str] = ..., tool: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., result: _Optional[str] = ..., is_error: _Optional[bool] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., session_id: _Optional[str] = ..., turn: _Optional[int] = ..., scope: _Optional[str] = ..., masked: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Grant(_message.Message):
+    __slots__ = ("id", "agent_id", "grantee_agent_id", "scope", "key_prefix", "access", "created_by", "created_at", "expires_at", "revoked_at")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    GRANTEE_AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    KEY_PREFIX_FIELD_NUMBER: _ClassVar[int]
+    ACCESS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_BY_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    REVOKED_AT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    agent_id: str
+    grantee_agent_id: str
+    scope: str
+    key_prefix: str
+    access: Access
+    created_by: str
+    created_at: _timestamp_pb2.Timestamp
+    expires_at: _timestamp_pb2.Timestamp
+    revoked_at: _timestamp_pb2.Timestamp
+    def __init__(self, id: _Optional[str] = ..., agent_id: _Optional[str] = ..., grantee_agent_id: _Optional[str] = ..., scope: _Optional[str] = ..., key_prefix: _Optional[str] = ..., access: _Optional[_Union[Access, str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...

@@ -27,19 +27,19 @@ from hindsight.v1 import memory_pb2 as hindsight_dot_v1_dot_memory__pb2
 from hindsight.v1 import session_pb2 as hindsight_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/recall.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hindsight/v1/memory.proto\x1a\x1ahindsight/v1/session.proto\"\x9f\x03\n\rRecallRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12 \n\x04mode\x18\x03 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12$\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x1c\n\x0frelevance_floor\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x15\n\rinclude_turns\x18\x08 \x01(\x08\x12\x11\n\ttime_zone\x18\t \x01(\t\x12)\n\x05\x61s_of\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08known_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64\x65\x61\x64line_ms\x18\x0c \x01(\x05\x12\x17\n\x0f\x64rop_irrelevant\x18\r \x01(\x08\x12\x0e\n\x06rerank\x18\x0e \x01(\x08\x12\x0f\n\x07\x63ontext\x18\x0f \x01(\tB\x12\n\x10_relevance_floor\"N\n\x07\x46inding\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\">\n\x0c\x43ontribution\x12\x0f\n\x07\x66\x65\x61ture\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xca\x02\n\x03Hit\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x04 \x01(\x01\x12\x1c\n\x14\x65\x66\x66\x65\x63tive_importance\x18\x05 \x01(\x01\x12\'\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x15.hindsight.v1.Finding\x12\x31\n\rcontributions\x18\x07 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12 \n\x04turn\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Turn\x12\'\n\x06reason\x18\t \x01(\x0e\x32\x17.hindsight.v1.HitReason\x12!\n\x05\x66lags\x18\n \x03(\x0e\x32\x12.hindsight.v1.Flag\"A\n\x08Withheld\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\"\n\x06reason\x18\x02 \x01(\x0e\x32\x12.hindsight.v1.Flag\"\xe2\x01\n\x0eRecallResponse\x12\x1f\n\x04hits\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12/\n\x10missing_channels\x18\x03 \x03(\x0e\x32\x15.hindsight.v1.Channel\x12\x12\n\nis_partial\x18\x04 \x01(\x08\x12\x13\n\x0bis_degraded\x18\x05 \x01(\x08\x12\x12\n\nreceipt_id\x18\x06 \x01(\t\x12(\n\x08withheld\x18\x07 \x03(\x0b\x32\x16.hindsight.v1.Withheld\"#\n\x13ShouldRecallRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x91\x01\n\x14ShouldRecallResponse\x12\x15\n\rshould_recall\x18\x01 \x01(\x08\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\tthreshold\x18\x03 \x01(\x01\x12\x0f\n\x07reasons\x18\x04 \x03(\t\x12/\n\x10missing_channels\x18\x05 \x03(\x0e\x32\x15.hindsight.v1.Channel\"1\n\nGetRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"3\n\x0bGetResponse\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\"\x94\x01\n\x0bListRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12$\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12&\n\x08statuses\x18\x03 \x03(\x0e\x32\x14.hindsight.v1.Status\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"O\n\x0cListResponse\x12&\n\x08memories\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRevisionsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Y\n\x15ListRevisionsResponse\x12\'\n\trevisions\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRelationsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"x\n\x08Relation\x12\x0f\n\x07\x66rom_id\x18\x01 \x01(\t\x12\r\n\x05to_id\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x0e\n\x06weight\x18\x04 \x01(\x01\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"[\n\x15ListRelationsResponse\x12)\n\trelations\x18\x01 \x03(\x0b\x32\x16.hindsight.v1.Relation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"O\n\x14ListConflictsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\xb6\x02\n\x08\x43onflict\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07kept_id\x18\x02 \x01(\t\x12\x0c\n\x04rule\x18\x03 \x01(\t\x12\r\n\x05scope\x18\x04 \x01(\t\x12 \n\x04kind\x18\x05 \x01(\x0e\x32\x12.hindsight.v1.Kind\x12\x0b\n\x03key\x18\x06 \x01(\t\x12\r\n\x05query\x18\x07 \x01(\t\x12\r\n\x05value\x18\x08 \x01(\t\x12$\n\x06source\x18\t \x01(\x0b\x32\x14.hindsight.v1.Source\x12\x12\n\nconfidence\x18\n \x01(\x01\x12.\n\nvalid_from\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x0c \x01(\t\x12&\n\x02\x61t\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"[\n\x15ListConflictsResponse\x12)\n\tconflicts\x18\x01 \x03(\x0b\x32\x16.hindsight.v1.Conflict\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"9\n\x11GetSessionRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x12GetSessionResponse\x12&\n\x07session\x18\x01 \x01(\x0b\x32\x15.hindsight.v1.Session\"\xa7\x01\n\x06Review\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\r\n\x05signs\x18\x03 \x03(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0e\n\x06\x63opies\x18\x05 \x01(\x05\x12&\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x07 \x01(\t\"]\n\x12ListReviewsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"U\n\x13ListReviewsResponse\x12%\n\x07reviews\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Review\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*N\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x11\n\rMODE_SEMANTIC\x10\x01\x12\x0c\n\x08MODE_TAG\x10\x02\x12\x0f\n\x0bMODE_HYBRID\x10\x03*\xde\x01\n\x07\x43hannel\x12\x17\n\x13\x43HANNEL_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43HANNEL_CONTENT\x10\x01\x12\x13\n\x0f\x43HANNEL_TRIGGER\x10\x02\x12\x13\n\x0f\x43HANNEL_LEXICAL\x10\x03\x12\x0f\n\x0b\x43HANNEL_TAG\x10\x04\x12\x14\n\x10\x43HANNEL_EPISODIC\x10\x05\x12\x14\n\x10\x43HANNEL_RELATION\x10\x06\x12\x14\n\x10\x43HANNEL_TEMPORAL\x10\x07\x12\x14\n\x10\x43HANNEL_STANDING\x10\x08\x12\x12\n\x0e\x43HANNEL_RERANK\x10\t*n\n\tHitReason\x12\x1a\n\x16HIT_REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10HIT_REASON_TOPIC\x10\x01\x12\x17\n\x13HIT_REASON_STANDING\x10\x02\x12\x16\n\x12HIT_REASON_HISTORY\x10\x03\x32\xd9\x05\n\rRecallService\x12\x43\n\x06Recall\x12\x1b.hindsight.v1.RecallRequest\x1a\x1c.hindsight.v1.RecallResponse\x12U\n\x0cShouldRecall\x12!.hindsight.v1.ShouldRecallRequest\x1a\".hindsight.v1.ShouldRecallResponse\x12:\n\x03Get\x12\x18.hindsight.v1.GetRequest\x1a\x19.hindsight.v1.GetResponse\x12=\n\x04List\x12\x19.hindsight.v1.ListRequest\x1a\x1a.hindsight.v1.ListResponse\x12X\n\rListRevisions\x12\".hindsight.v1.ListRevisionsRequest\x1a#.hindsight.v1.ListRevisionsResponse\x12X\n\rListRelations\x12\".hindsight.v1.ListRelationsRequest\x1a#.hindsight.v1.ListRelationsResponse\x12X\n\rListConflicts\x12\".hindsight.v1.ListConflictsRequest\x1a#.hindsight.v1.ListConflictsResponse\x12O\n\nGetSession\x12\x1f.hindsight.v1.GetSessionRequest\x1a .hindsight.v1.GetSessionResponse\x12R\n\x0bListReviews\x12 .hindsight.v1.ListReviewsRequest\x1a!.hindsight.v1.ListReviewsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/recall.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hindsight/v1/memory.proto\x1a\x1ahindsight/v1/session.proto\"\x9f\x03\n\rRecallRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12 \n\x04mode\x18\x03 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12$\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x1c\n\x0frelevance_floor\x18\x06 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\npage_token\x18\x07 \x01(\t\x12\x15\n\rinclude_turns\x18\x08 \x01(\x08\x12\x11\n\ttime_zone\x18\t \x01(\t\x12)\n\x05\x61s_of\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08known_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x64\x65\x61\x64line_ms\x18\x0c \x01(\x05\x12\x17\n\x0f\x64rop_irrelevant\x18\r \x01(\x08\x12\x0e\n\x06rerank\x18\x0e \x01(\x08\x12\x0f\n\x07\x63ontext\x18\x0f \x01(\tB\x12\n\x10_relevance_floor\"N\n\x07\x46inding\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\">\n\x0c\x43ontribution\x12\x0f\n\x07\x66\x65\x61ture\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\x12\x0e\n\x06weight\x18\x03 \x01(\x01\"\xca\x02\n\x03Hit\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\x12\n\nsimilarity\x18\x03 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x04 \x01(\x01\x12\x1c\n\x14\x65\x66\x66\x65\x63tive_importance\x18\x05 \x01(\x01\x12\'\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x15.hindsight.v1.Finding\x12\x31\n\rcontributions\x18\x07 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12 \n\x04turn\x18\x08 \x01(\x0b\x32\x12.hindsight.v1.Turn\x12\'\n\x06reason\x18\t \x01(\x0e\x32\x17.hindsight.v1.HitReason\x12!\n\x05\x66lags\x18\n \x03(\x0e\x32\x12.hindsight.v1.Flag\"A\n\x08Withheld\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\"\n\x06reason\x18\x02 \x01(\x0e\x32\x12.hindsight.v1.Flag\"\xf4\x01\n\x0eRecallResponse\x12\x1f\n\x04hits\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12/\n\x10missing_channels\x18\x03 \x03(\x0e\x32\x15.hindsight.v1.Channel\x12\x12\n\nis_partial\x18\x04 \x01(\x08\x12\x13\n\x0bis_degraded\x18\x05 \x01(\x08\x12\x12\n\nreceipt_id\x18\x06 \x01(\t\x12(\n\x08withheld\x18\x07 \x03(\x0b\x32\x16.hindsight.v1.Withheld\x12\x10\n\x08\x61gent_id\x18\x08 \x01(\t\"#\n\x13ShouldRecallRequest\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x91\x01\n\x14ShouldRecallResponse\x12\x15\n\rshould_recall\x18\x01 \x01(\x08\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\tthreshold\x18\x03 \x01(\x01\x12\x0f\n\x07reasons\x18\x04 \x03(\t\x12/\n\x10missing_channels\x18\x05 \x03(\x0e\x32\x15.hindsight.v1.Channel\"1\n\nGetRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"3\n\x0bGetResponse\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\"\x94\x01\n\x0bListRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12$\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x14.hindsight.v1.Filter\x12&\n\x08statuses\x18\x03 \x03(\x0e\x32\x14.hindsight.v1.Status\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"O\n\x0cListResponse\x12&\n\x08memories\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRevisionsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"Y\n\x15ListRevisionsResponse\x12\'\n\trevisions\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"b\n\x14ListRelationsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tmemory_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"x\n\x08Relation\x12\x0f\n\x07\x66rom_id\x18\x01 \x01(\t\x12\r\n\x05to_id\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x0e\n\x06weight\x18\x04 \x01(\x01\x12.\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"[\n\x15ListRelationsResponse\x12)\n\trelations\x18\x01 \x03(\x0b\x32\x16.hindsight.v1.Relation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"O\n\x14ListConflictsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\xb6\x02\n\x08\x43onflict\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07kept_id\x18\x02 \x01(\t\x12\x0c\n\x04rule\x18\x03 \x01(\t\x12\r\n\x05scope\x18\x04 \x01(\t\x12 \n\x04kind\x18\x05 \x01(\x0e\x32\x12.hindsight.v1.Kind\x12\x0b\n\x03key\x18\x06 \x01(\t\x12\r\n\x05query\x18\x07 \x01(\t\x12\r\n\x05value\x18\x08 \x01(\t\x12$\n\x06source\x18\t \x01(\x0b\x32\x14.hindsight.v1.Source\x12\x12\n\nconfidence\x18\n \x01(\x01\x12.\n\nvalid_from\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x0c \x01(\t\x12&\n\x02\x61t\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"[\n\x15ListConflictsResponse\x12)\n\tconflicts\x18\x01 \x03(\x0b\x32\x16.hindsight.v1.Conflict\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"9\n\x11GetSessionRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\"<\n\x12GetSessionResponse\x12&\n\x07session\x18\x01 \x01(\x0b\x32\x15.hindsight.v1.Session\"\xa7\x01\n\x06Review\x12$\n\x06memory\x18\x01 \x01(\x0b\x32\x14.hindsight.v1.Memory\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\r\n\x05signs\x18\x03 \x03(\t\x12\r\n\x05score\x18\x04 \x01(\x01\x12\x0e\n\x06\x63opies\x18\x05 \x01(\x05\x12&\n\x02\x61t\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tprincipal\x18\x07 \x01(\t\"]\n\x12ListReviewsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"U\n\x13ListReviewsResponse\x12%\n\x07reviews\x18\x01 \x03(\x0b\x32\x14.hindsight.v1.Review\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"c\n\x11ListGrantsRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x15\n\rinclude_ended\x18\x02 \x01(\x08\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\"R\n\x12ListGrantsResponse\x12#\n\x06grants\x18\x01 \x03(\x0b\x32\x13.hindsight.v1.Grant\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*N\n\x04Mode\x12\x14\n\x10MODE_UNSPECIFIED\x10\x00\x12\x11\n\rMODE_SEMANTIC\x10\x01\x12\x0c\n\x08MODE_TAG\x10\x02\x12\x0f\n\x0bMODE_HYBRID\x10\x03*\xde\x01\n\x07\x43hannel\x12\x17\n\x13\x43HANNEL_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x43HANNEL_CONTENT\x10\x01\x12\x13\n\x0f\x43HANNEL_TRIGGER\x10\x02\x12\x13\n\x0f\x43HANNEL_LEXICAL\x10\x03\x12\x0f\n\x0b\x43HANNEL_TAG\x10\x04\x12\x14\n\x10\x43HANNEL_EPISODIC\x10\x05\x12\x14\n\x10\x43HANNEL_RELATION\x10\x06\x12\x14\n\x10\x43HANNEL_TEMPORAL\x10\x07\x12\x14\n\x10\x43HANNEL_STANDING\x10\x08\x12\x12\n\x0e\x43HANNEL_RERANK\x10\t*n\n\tHitReason\x12\x1a\n\x16HIT_REASON_UNSPECIFIED\x10\x00\x12\x14\n\x10HIT_REASON_TOPIC\x10\x01\x12\x17\n\x13HIT_REASON_STANDING\x10\x02\x12\x16\n\x12HIT_REASON_HISTORY\x10\x03\x32\xaa\x06\n\rRecallService\x12\x43\n\x06Recall\x12\x1b.hindsight.v1.RecallRequest\x1a\x1c.hindsight.v1.RecallResponse\x12U\n\x0cShouldRecall\x12!.hindsight.v1.ShouldRecallRequest\x1a\".hindsight.v1.ShouldRecallResponse\x12:\n\x03Get\x12\x18.hindsight.v1.GetRequest\x1a\x19.hindsight.v1.GetResponse\x12=\n\x04List\x12\x19.hindsight.v1.ListRequest\x1a\x1a.hindsight.v1.ListResponse\x12X\n\rListRevisions\x12\".hindsight.v1.ListRevisionsRequest\x1a#.hindsight.v1.ListRevisionsResponse\x12X\n\rListRelations\x12\".hindsight.v1.ListRelationsRequest\x1a#.hindsight.v1.ListRelationsResponse\x12X\n\rListConflicts\x12\".hindsight.v1.ListConflictsRequest\x1a#.hindsight.v1.ListConflictsResponse\x12O\n\nGetSession\x12\x1f.hindsight.v1.GetSessionRequest\x1a .hindsight.v1.GetSessionResponse\x12R\n\x0bListReviews\x12 .hindsight.v1.ListReviewsRequest\x1a!.hindsight.v1.ListReviewsResponse\x12O\n\nListGrants\x12\x1f.hindsight.v1.ListGrantsRequest\x1a .hindsight.v1.ListGrantsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hindsight.v1.recall_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_MODE']._serialized_start=3309
-  _globals['_MODE']._serialized_end=3387
-  _globals['_CHANNEL']._serialized_start=3390
-  _globals['_CHANNEL']._serialized_end=3612
-  _globals['_HITREASON']._serialized_start=3614
-  _globals['_HITREASON']._serialized_end=3724
+  _globals['_MODE']._serialized_start=3512
+  _globals['_MODE']._serialized_end=3590
+  _globals['_CHANNEL']._serialized_start=3593
+  _globals['_CHANNEL']._serialized_end=3815
+  _globals['_HITREASON']._serialized_start=3817
+  _globals['_HITREASON']._serialized_end=3927
   _globals['_RECALLREQUEST']._serialized_start=132
   _globals['_RECALLREQUEST']._serialized_end=547
   _globals['_FINDING']._serialized_start=549
@@ -51,45 +51,49 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WITHHELD']._serialized_start=1026
   _globals['_WITHHELD']._serialized_end=1091
   _globals['_RECALLRESPONSE']._serialized_start=1094
-  _globals['_RECALLRESPONSE']._serialized_end=1320
-  _globals['_SHOULDRECALLREQUEST']._serialized_start=1322
-  _globals['_SHOULDRECALLREQUEST']._serialized_end=1357
-  _globals['_SHOULDRECALLRESPONSE']._serialized_start=1360
-  _globals['_SHOULDRECALLRESPONSE']._serialized_end=1505
-  _globals['_GETREQUEST']._serialized_start=1507
-  _globals['_GETREQUEST']._serialized_end=1556
-  _globals['_GETRESPONSE']._serialized_start=1558
-  _globals['_GETRESPONSE']._serialized_end=1609
-  _globals['_LISTREQUEST']._serialized_start=1612
-  _globals['_LISTREQUEST']._serialized_end=1760
-  _globals['_LISTRESPONSE']._serialized_start=1762
-  _globals['_LISTRESPONSE']._serialized_end=1841
-  _globals['_LISTREVISIONSREQUEST']._serialized_start=1843
-  _globals['_LISTREVISIONSREQUEST']._serialized_end=1941
-  _globals['_LISTREVISIONSRESPONSE']._serialized_start=1943
-  _globals['_LISTREVISIONSRESPONSE']._serialized_end=2032
-  _globals['_LISTRELATIONSREQUEST']._serialized_start=2034
-  _globals['_LISTRELATIONSREQUEST']._serialized_end=2132
-  _globals['_RELATION']._serialized_start=2134
-  _globals['_RELATION']._serialized_end=2254
-  _globals['_LISTRELATIONSRESPONSE']._serialized_start=2256
-  _globals['_LISTRELATIONSRESPONSE']._serialized_end=2347
-  _globals['_LISTCONFLICTSREQUEST']._serialized_start=2349
-  _globals['_LISTCONFLICTSREQUEST']._serialized_end=2428
-  _globals['_CONFLICT']._serialized_start=2431
-  _globals['_CONFLICT']._serialized_end=2741
-  _globals['_LISTCONFLICTSRESPONSE']._serialized_start=2743
-  _globals['_LISTCONFLICTSRESPONSE']._serialized_end=2834
-  _globals['_GETSESSIONREQUEST']._serialized_start=2836
-  _globals['_GETSESSIONREQUEST']._serialized_end=2893
-  _globals['_GETSESSIONRESPONSE']._serialized_start=2895
-  _globals['_GETSESSIONRESPONSE']._serialized_end=2955
-  _globals['_REVIEW']._serialized_start=2958
-  _globals['_REVIEW']._serialized_end=3125
-  _globals['_LISTREVIEWSREQUEST']._serialized_start=3127
-  _globals['_LISTREVIEWSREQUEST']._serialized_end=3220
-  _globals['_LISTREVIEWSRESPONSE']._serialized_start=3222
-  _globals['_LISTREVIEWSRESPONSE']._serialized_end=3307
-  _globals['_RECALLSERVICE']._serialized_start=3727
-  _globals['_RECALLSERVICE']._serialized_end=4456
+  _globals['_RECALLRESPONSE']._serialized_end=1338
+  _globals['_SHOULDRECALLREQUEST']._serialized_start=1340
+  _globals['_SHOULDRECALLREQUEST']._serialized_end=1375
+  _globals['_SHOULDRECALLRESPONSE']._serialized_start=1378
+  _globals['_SHOULDRECALLRESPONSE']._serialized_end=1523
+  _globals['_GETREQUEST']._serialized_start=1525
+  _globals['_GETREQUEST']._serialized_end=1574
+  _globals['_GETRESPONSE']._serialized_start=1576
+  _globals['_GETRESPONSE']._serialized_end=1627
+  _globals['_LISTREQUEST']._serialized_start=1630
+  _globals['_LISTREQUEST']._serialized_end=1778
+  _globals['_LISTRESPONSE']._serialized_start=1780
+  _globals['_LISTRESPONSE']._serialized_end=1859
+  _globals['_LISTREVISIONSREQUEST']._serialized_start=1861
+  _globals['_LISTREVISIONSREQUEST']._serialized_end=1959
+  _globals['_LISTREVISIONSRESPONSE']._serialized_start=1961
+  _globals['_LISTREVISIONSRESPONSE']._serialized_end=2050
+  _globals['_LISTRELATIONSREQUEST']._serialized_start=2052
+  _globals['_LISTRELATIONSREQUEST']._serialized_end=2150
+  _globals['_RELATION']._serialized_start=2152
+  _globals['_RELATION']._serialized_end=2272
+  _globals['_LISTRELATIONSRESPONSE']._serialized_start=2274
+  _globals['_LISTRELATIONSRESPONSE']._serialized_end=2365
+  _globals['_LISTCONFLICTSREQUEST']._serialized_start=2367
+  _globals['_LISTCONFLICTSREQUEST']._serialized_end=2446
+  _globals['_CONFLICT']._serialized_start=2449
+  _globals['_CONFLICT']._serialized_end=2759
+  _globals['_LISTCONFLICTSRESPONSE']._serialized_start=2761
+  _globals['_LISTCONFLICTSRESPONSE']._serialized_end=2852
+  _globals['_GETSESSIONREQUEST']._serialized_start=2854
+  _globals['_GETSESSIONREQUEST']._serialized_end=2911
+  _globals['_GETSESSIONRESPONSE']._serialized_start=2913
+  _globals['_GETSESSIONRESPONSE']._serialized_end=2973
+  _globals['_REVIEW']._serialized_start=2976
+  _globals['_REVIEW']._serialized_end=3143
+  _globals['_LISTREVIEWSREQUEST']._serialized_start=3145
+  _globals['_LISTREVIEWSREQUEST']._serialized_end=3238
+  _globals['_LISTREVIEWSRESPONSE']._serialized_start=3240
+  _globals['_LISTREVIEWSRESPONSE']._serialized_end=3325
+  _globals['_LISTGRANTSREQUEST']._serialized_start=3327
+  _globals['_LISTGRANTSREQUEST']._serialized_end=3426
+  _globals['_LISTGRANTSRESPONSE']._serialized_start=3428
+  _globals['_LISTGRANTSRESPONSE']._serialized_end=3510
+  _globals['_RECALLSERVICE']._serialized_start=3930
+  _globals['_RECALLSERVICE']._serialized_end=4740
 # @@protoc_insertion_point(module_scope)

@@ -144,7 +144,7 @@ class Withheld(_message.Message):
     def __init__(self, memory_id: _Optional[str] = ..., reason: _Optional[_Union[_memory_pb2.Flag, str]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id", "withheld")
+    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id", "withheld", "agent_id")
     HITS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     MISSING_CHANNELS_FIELD_NUMBER: _ClassVar[int]
@@ -152,6 +152,7 @@ class RecallResponse(_message.Message):
     IS_DEGRADED_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
     WITHHELD_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[Hit]
     next_page_token: str
     missing_channels: _containers.RepeatedScalarFieldContainer[Channel]
@@ -159,7 +160,8 @@ class RecallResponse(_message.Message):
     is_degraded: bool
     receipt_id: str
     withheld: _containers.RepeatedCompositeFieldContainer[Withheld]
-    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ...) -> None: ...
+    agent_id: str
+    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class ShouldRecallRequest(_message.Message):
     __slots__ = ("text",)
@@ -370,3 +372,23 @@ class ListReviewsResponse(_message.Message):
     reviews: _containers.RepeatedCompositeFieldContainer[Review]
     next_page_token: str
     def __init__(self, reviews: _Optional[_Iterable[_Union[Review, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ListGrantsRequest(_message.Message):
+    __slots__ = ("agent_id", "include_ended", "page_size", "page_token")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_ENDED_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    include_ended: bool
+    page_size: int
+    page_token: str
+    def __init__(self, agent_id: _Optional[str] = ..., include_ended: _Optional[bool] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListGrantsResponse(_message.Message):
+    __slots__ = ("grants", "next_page_token")
+    GRANTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    grants: _containers.RepeatedCompositeFieldContainer[_memory_pb2.Grant]
+    next_page_token: str
+    def __init__(self, grants: _Optional[_Iterable[_Union[_memory_pb2.Grant, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

@@ -80,6 +80,11 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsResponse.FromString,
                 _registered_method=True)
+        self.ListGrants = channel.unary_unary(
+                '/hindsight.v1.RecallService/ListGrants',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.ListGrantsRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.ListGrantsResponse.FromString,
+                _registered_method=True)
 
 
 class RecallServiceServicer:
@@ -149,6 +154,13 @@ class RecallServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListGrants(self, request, context):
+        """What an agent has opened to others and what others have opened to it, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RecallServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -196,6 +208,11 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     servicer.ListReviews,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.ListReviewsResponse.SerializeToString,
+            ),
+            'ListGrants': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGrants,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.ListGrantsRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.ListGrantsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -442,6 +459,33 @@ class RecallService:
             '/hindsight.v1.RecallService/ListReviews',
             hindsight_dot_v1_dot_recall__pb2.ListReviewsRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.ListReviewsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGrants(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/ListGrants',
+            hindsight_dot_v1_dot_recall__pb2.ListGrantsRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.ListGrantsResponse.FromString,
             options,
             channel_credentials,
             insecure,

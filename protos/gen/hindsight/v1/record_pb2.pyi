@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RecordedRecall(_message.Message):
-    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document", "contradicted_ids", "scope")
+    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document", "contradicted_ids", "scope", "shared_hits")
     TENANT_ID_FIELD_NUMBER: _ClassVar[int]
     BANK_ID_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +21,7 @@ class RecordedRecall(_message.Message):
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTED_IDS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SHARED_HITS_FIELD_NUMBER: _ClassVar[int]
     tenant_id: int
     bank_id: int
     receipt_id: str
@@ -31,7 +32,16 @@ class RecordedRecall(_message.Message):
     document: bytes
     contradicted_ids: _containers.RepeatedScalarFieldContainer[str]
     scope: str
-    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ..., contradicted_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[str] = ...) -> None: ...
+    shared_hits: _containers.RepeatedCompositeFieldContainer[SharedHit]
+    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ..., contradicted_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[str] = ..., shared_hits: _Optional[_Iterable[_Union[SharedHit, _Mapping]]] = ...) -> None: ...
+
+class SharedHit(_message.Message):
+    __slots__ = ("bank_id", "memory_id")
+    BANK_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    bank_id: int
+    memory_id: str
+    def __init__(self, bank_id: _Optional[int] = ..., memory_id: _Optional[str] = ...) -> None: ...
 
 class DeniedCall(_message.Message):
     __slots__ = ("tenant_id", "audit_id", "principal", "action", "subject")

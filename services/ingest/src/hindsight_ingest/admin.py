@@ -52,14 +52,15 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
             name=checks.check_text("name", request.name, max_chars=NAME_CHARS),
             agent_ids=_texts("agent_ids", request.agent_ids, checks.AGENT_ID_CHARS),
             default_agent_id=checks.check_label("default_agent_id", request.default_agent_id, max_chars=checks.AGENT_ID_CHARS),
-            scopes=[_pattern(f"scopes[{i}]", s) for i, s in enumerate(request.scopes)],
+            scopes=[checks.check_scope_pattern(f"scopes[{i}]", s) for i, s in enumerate(request.scopes)],
             rights=rights or ["read", "write"],
             sources=sources or ["user", "tool", "inference"],
             expires_at=checks.check_time("expires_at", request.expires_at) if request.HasField("expires_at") else None,
         )
         if key.default_agent_id and key.agent_ids and key.default_agent_id not in key.agent_ids:
             raise InvalidField("default_agent_id", "name one of agent_ids")
-        _require_within(principal, key.agent_ids, key.scopes)
+        if not _is_within(principal, key.agent_ids, key.scopes):
+            raise PermissionDenied("a key limited to agents or scopes manages keys within the same limits only")
         tenant_id = await self._tenant(principal, request.tenant, create=True)
         async with managing_keys(self._pool, tenant_id) as keys:
             await self._claim(keys, principal, request.request_id)
@@ -69,14 +70,17 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         return admin_pb2.CreateKeyResponse(key=to_key(Principal.from_row(row or {})), secret=secret)
 
     async def ListKeys(self, request: admin_pb2.ListKeysRequest, context: Any) -> admin_pb2.ListKeysResponse:
-        """The tenant's keys."""
-        tenant_id = await self._tenant(_admin(), request.tenant, create=False)
+        """The tenant's keys, as far as the caller may manage them."""
+        principal = _admin()
+        tenant_id = await self._tenant(principal, request.tenant, create=False)
         size = checks.check_count("page_size", request.page_size, default=100, high=PAGE)
         after = str(checks.check_id("page_token", request.page_token)) if request.page_token else ""
         async with managing_keys(self._pool, tenant_id) as keys:
             rows = await keys.page(after=after, limit=size + 1)
         return admin_pb2.ListKeysResponse(
-            keys=[to_key(Principal.from_row(row)) for row in rows[:size]],
+            keys=[
+                to_key(key) for key in map(Principal.from_row, rows[:size]) if _is_within(principal, key.agent_ids, key.scopes)
+            ],
             next_page_token=rows[size - 1]["key_id"] if len(rows) > size else "",
         )
 
@@ -176,12 +180,11 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         tenant_id = await self._tenant(principal, request.tenant, create=False)
         async with managing_keys(self._pool, tenant_id) as keys:
             row = await keys.get(key_id)
-            if row is None:
+            key = Principal.from_row(row) if row else None
+            if key is None or not _is_within(principal, key.agent_ids, key.scopes):
                 raise NotFound("no such key")
-            key = Principal.from_row(row)
             if "operator" in key.rights:
                 principal.require("operator")
-            _require_within(principal, key.agent_ids, key.scopes)
             if action == "rotate_key":
                 await self._claim(keys, principal, request.request_id)
             await change(keys, key)
@@ -204,12 +207,11 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
             raise AlreadyExists("this request_id was used; the secret was told once and cannot be told again")
 
 
-def _require_within(principal: Principal, agent_ids: Sequence[str], scopes: Sequence[str]) -> None:
-    """Raise PermissionDenied where a limited key would manage one that may do more than itself."""
+def _is_within(principal: Principal, agent_ids: Sequence[str], scopes: Sequence[str]) -> bool:
+    """Whether a key may do no more than the one that would manage it; of others, a limited one is told nothing."""
     has_agents = not principal.agent_ids or (agent_ids and set(agent_ids) <= set(principal.agent_ids))
     has_scopes = not principal.scopes or (scopes and all(principal.may_use(s) or s in principal.scopes for s in scopes))
-    if not (has_agents and has_scopes):
-        raise PermissionDenied("a key limited to agents or scopes manages keys within the same limits only")
+    return bool(has_agents and has_scopes)
 
 
 def _admin() -> Principal:
@@ -284,12 +286,6 @@ def _to_job(report: jobs.JobReport) -> admin_pb2.Job:
 def _texts(field: str, texts: Any, max_chars: int) -> list[str]:
     checks.check_items(field, texts, high=LIST_ITEMS)
     return [checks.check_text(f"{field}[{i}]", t, max_chars=max_chars, required=True) for i, t in enumerate(texts)]
-
-
-def _pattern(field: str, scope: str) -> str:
-    checks.check_text(field, scope, max_chars=checks.SCOPE_CHARS, required=True)
-    checks.check_scope(field, scope.removesuffix("*").removesuffix(":") or "any")
-    return scope
 
 
 def to_key(principal: Principal) -> admin_pb2.Key:

@@ -15,7 +15,7 @@ from hindsight_store.writer import Writer
 
 from hindsight_ingest.candidate import CEILINGS, Candidate, lower_to_ceiling
 from hindsight_ingest.guard import DISGUISED
-from hindsight_ingest.pipeline import Call, Pipeline, Result, lock_key
+from hindsight_ingest.pipeline import Call, NotOpened, Pipeline, Result, lock_key
 from hindsight_ingest.standing import mark
 from hindsight_ingest.versions import Versions
 
@@ -61,7 +61,7 @@ class Changes:
             embedded = await self._pipeline.embed_memory(replace(seen, **fields))
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
-            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call)
             if memory.status == "deleted":
                 raise NotFound("no such memory")
             if revision is not None and revision != memory.revision:
@@ -69,6 +69,8 @@ class Changes:
             if seen and seen.revision != memory.revision:
                 raise _Outrun
             changed, adjustments = _apply(memory, fields, call.principal)
+            if not call.admits(changed.scope, changed.key):
+                raise NotOpened
             if READ_BY_GUARD & fields.keys():
                 await self._check(changed, call.principal, embedded)
             if changed != memory:
@@ -89,7 +91,7 @@ class Changes:
         embedded = (await self._pipeline.embed([(candidate.content, candidate.trigger)]))[0]
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
-            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call)
             if memory.status == "deleted":
                 raise NotFound("no such memory")
             verdict = await asyncio.to_thread(self._pipeline.guard.admit, candidate, call.principal, embedded.content)
@@ -112,7 +114,7 @@ class Changes:
         """
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
-            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call)
             earlier = await writer.revision(bank_id, memory_id, revision)
             if earlier is None or "pending_review" in (memory.status, earlier.status):
                 raise NotFound("the memory has no such revision, or waits for review; list its revisions")
@@ -137,7 +139,7 @@ class Changes:
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
             if memory_id is not None:
-                memories = [await self._lock_and_get(writer, bank_id, memory_id, call.principal)]
+                memories = [await self._lock_and_get(writer, bank_id, memory_id, call)]
                 if memories[0].status == "deleted":
                     raise NotFound("no such memory")
             else:
@@ -173,7 +175,7 @@ class Changes:
             embedded = await self._pipeline.embed_memory(replace(await self._read(call, memory_id), **edits))
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
-            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call)
             at = self._pipeline.clock()
             if not await writer.reviews.decide(bank_id, memory_id, "approved", call.principal.key_id, at):
                 raise NotFound("no such memory waits for review")
@@ -192,7 +194,7 @@ class Changes:
         """
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
-            memory = await self._lock_and_get(writer, bank_id, memory_id, call.principal)
+            memory = await self._lock_and_get(writer, bank_id, memory_id, call)
             at = self._pipeline.clock()
             if not await writer.reviews.decide(bank_id, memory_id, "rejected", call.principal.key_id, at):
                 raise NotFound("no such memory waits for review")
@@ -207,16 +209,16 @@ class Changes:
         async with reading(self._pool, call.principal.tenant_id) as reader:
             bank_id = await reader.find_bank(call.principal.tenant_id, call.agent_id)
             kept = None if bank_id is None else await reader.get(bank_id, memory_id)
-        if kept is None or not call.principal.may_read(kept.memory.scope) or kept.memory.status == "deleted":
+        if kept is None or not call.sees(kept.memory) or kept.memory.status == "deleted":
             raise NotFound("no such memory")
         return kept.memory
 
-    async def _lock_and_get(self, writer: Writer, bank_id: int, memory_id: UUID, principal: Principal) -> Memory:
+    async def _lock_and_get(self, writer: Writer, bank_id: int, memory_id: UUID, call: Call) -> Memory:
         await writer.lock([lock_key(bank_id, memory_id)])
         memory = (await writer.current(bank_id, [memory_id])).get(memory_id)
-        if memory is None or not principal.may_read(memory.scope):
+        if memory is None or not call.sees(memory):
             raise NotFound("no such memory")
-        if not principal.may_use(memory.scope):
+        if not call.principal.may_use(memory.scope):
             raise PermissionDenied("the key may read this scope, not change it")
         return memory
 

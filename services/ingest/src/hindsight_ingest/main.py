@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 import asyncpg
 import grpc
 import redis.asyncio as redis
-from hindsight.v1 import admin_pb2_grpc, erasure_pb2_grpc, ingest_pb2_grpc, record_pb2_grpc, review_pb2_grpc, session_pb2_grpc
+from hindsight.v1 import (
+    admin_pb2_grpc,
+    erasure_pb2_grpc,
+    ingest_pb2_grpc,
+    record_pb2_grpc,
+    review_pb2_grpc,
+    session_pb2_grpc,
+    sharing_pb2_grpc,
+)
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal, RecallOrOthers
@@ -33,6 +41,7 @@ from hindsight_ingest.rounds import Rounds
 from hindsight_ingest.servicer import IngestServicer
 from hindsight_ingest.sessions import SessionServicer
 from hindsight_ingest.settings import IngestSettings
+from hindsight_ingest.sharing import SharingServicer
 
 
 async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Service:
@@ -63,13 +72,14 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pipeline, changes, Relating(pipeline), observer), server
+            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer), server
         )
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, _now), _now), server)
         erasure_pb2_grpc.add_ErasureServiceServicer_to_server(ErasureServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
+        sharing_pb2_grpc.add_SharingServiceServicer_to_server(SharingServicer(pool, pipeline), server)
 
     names = (
         "hindsight.v1.IngestService",
@@ -78,6 +88,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         "hindsight.v1.AdminService",
         "hindsight.v1.ErasureService",
         "hindsight.v1.RecordService",
+        "hindsight.v1.SharingService",
     )
     return Service(await _authenticator(pool, settings), register, names, probes, denials.add)
 

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound, PermissionDenied
+from hindsight_runtime.errors import AlreadyExists, InvalidField, NotFound
 from hindsight_runtime.identity import Principal
 from hindsight_store.audit import Act, count_outcomes
 from hindsight_store.banks import KnownBanks
@@ -139,13 +139,14 @@ class Observer:
         self, writer: Writer, bank_id: int, session_id: str, scope: str, principal: Principal, at: datetime
     ) -> Session:
         """The session; begun if it is new."""
+        wanted = principal.writable_scope(scope)
         session = await writer.sessions.find(bank_id, session_id)
         if session is None:
-            session = Session(session_id, principal.writable_scope(scope), at, at, self.clock())
+            session = Session(session_id, wanted, at, at, self.clock())
             await writer.sessions.create(bank_id, session)
             return session
         if not principal.may_use(session.scope):
-            raise PermissionDenied("the key may not add to this session; name another session_id")
+            raise InvalidField("session_id", "this id cannot be used; name another one")
         if scope and scope != session.scope:
             raise InvalidField("scope", "the session was begun with another scope; leave it out")
         return session

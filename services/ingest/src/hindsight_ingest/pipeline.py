@@ -11,12 +11,20 @@ from uuid import UUID
 
 import asyncpg
 from hindsight_runtime.embedder import Embedder, Model
-from hindsight_runtime.errors import BatchRejected, DependencyUnavailable, FieldViolation, InvalidField, NotFound, RequestIdReused
+from hindsight_runtime.errors import (
+    BatchRejected,
+    DependencyUnavailable,
+    FieldViolation,
+    InvalidField,
+    NotFound,
+    PermissionDenied,
+    RequestIdReused,
+)
 from hindsight_runtime.identity import Principal
 from hindsight_store.audit import Act, count_outcomes, join_subjects
 from hindsight_store.banks import KnownBanks
 from hindsight_store.jobs import Job
-from hindsight_store.records import Embedded, Generation, Memory, Vector
+from hindsight_store.records import Embedded, Generation, Grant, Memory, Vector
 from hindsight_store.writer import PastRequest, RequestName, Writer, writing
 
 from hindsight_ingest.candidate import Adjustment, Candidate, content_text
@@ -27,6 +35,7 @@ from hindsight_ingest.versions import NEIGHBOURS, Versions, find_rule, is_twin, 
 
 # Where on the model's scale from unrelated to near-duplicate statements of one key begin to be compared; decision 0010.
 RELATED = 0.6
+HIDDEN = ("deleted", "pending_review")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +92,31 @@ class Call:
     content_hash: bytes
     action: str
     job: Job | None = None  # of the worker, which writes only while it has it
+    grants: tuple[Grant, ...] = ()  # by which the agent's memories are open to the caller, where it is another agent's
 
     @property
     def request(self) -> RequestName:
         """The request id as the store knows it."""
         return RequestName(self.principal.key_id, self.request_id, self.content_hash)
 
+    def admits(self, scope: str, key: str) -> bool:
+        """Whether memories of this scope and key are the caller's to write, as far as grants go."""
+        return not self.grants or any(grant.admits(scope, key) for grant in self.grants)
+
+    def sees(self, memory: Memory) -> bool:
+        """Whether the memory exists for the caller."""
+        is_open = not self.grants or (self.admits(memory.scope, memory.key) and memory.status not in HIDDEN)
+        return is_open and self.principal.may_read(memory.scope)
+
 
 Make = Callable[[Writer, int], Awaitable[list[Result]]]
+
+
+class NotOpened(PermissionDenied):
+    """What another agent has opened ends before this memory."""
+
+    def __init__(self) -> None:
+        super().__init__("the agent has opened memories of other scopes or keys only; list the grants")
 
 
 class JobLost(LookupError):
@@ -183,7 +209,7 @@ class Pipeline:
             wanted = list(origins.union(*near, [approved] if approved else []))
             await writer.lock([lock_key(bank_id, i) for i in wanted])
             current = await writer.current(bank_id, wanted)
-            known = _check_derived(call.principal, entries, current)
+            known = _check_derived(call, entries, current)
             if all_or_nothing:
                 _require_all(known)
             if approved and (approved not in current or current[approved].status != "pending_review"):
@@ -303,9 +329,9 @@ def _put(versions: Versions, entry: Entry, near: Sequence[UUID], verdict: Verdic
     )
 
 
-def _check_derived(principal: Principal, entries: Sequence[Entry], found: Mapping[UUID, Memory]) -> list[Entry]:
+def _check_derived(call: Call, entries: Sequence[Entry], found: Mapping[UUID, Memory]) -> list[Entry]:
     """The entries, those rejected that are derived from what the caller cannot see."""
-    visible = {i for i, m in found.items() if principal.may_read(m.scope) and m.status != "deleted"}
+    visible = {i for i, m in found.items() if call.sees(m) and m.status != "deleted"}
     return [e if isinstance(e, InvalidField) else _unknown_origin(e[0], visible) or e for e in entries]
 
 

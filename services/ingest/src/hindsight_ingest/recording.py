@@ -64,6 +64,7 @@ def _read(path: str, message: record_pb2.RecordedRecall) -> RecordedRecall:
         message.document,
         _read_ids(f"{path}.contradicted_ids", message.contradicted_ids),
         checks.check_scope(f"{path}.scope", message.scope),
+        _read_shared(f"{path}.shared_hits", message.shared_hits),
     )
 
 
@@ -79,6 +80,14 @@ def _read_denied(path: str, message: record_pb2.DeniedCall) -> DeniedCall:
 def _read_ids(path: str, ids: Sequence[str]) -> tuple[UUID, ...]:
     checks.check_items(path, ids, high=HITS)
     return tuple(checks.check_id(f"{path}[{number}]", text) for number, text in enumerate(ids))
+
+
+def _read_shared(path: str, hits: Sequence[record_pb2.SharedHit]) -> tuple[tuple[int, UUID], ...]:
+    checks.check_items(path, hits, high=HITS)
+    return tuple(
+        (_check_number(f"{path}[{n}].bank_id", hit.bank_id), checks.check_id(f"{path}[{n}].memory_id", hit.memory_id))
+        for n, hit in enumerate(hits)
+    )
 
 
 def _check_number(path: str, number: int) -> int:

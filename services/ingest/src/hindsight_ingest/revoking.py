@@ -69,18 +69,17 @@ class Revoking:
         """Take a withdrawal back, in one transaction; one that was taken back before stays so.
 
         Raises:
-            NotFound: no such withdrawal of the tenant.
-            PermissionDenied: the key may not use one of its agents.
+            NotFound: no such withdrawal of agents that the key may use.
+            PermissionDenied: the key is limited to scopes.
         """
+        agent_ids = _agents(principal, "")
         by = By(withdrawal_id, principal.key_id, self._clock())
         async with writing(self._pool, principal.tenant_id) as writer:
             await writer.lock([withdrawals.LOCK_KEY])
             withdrawal = await writer.withdrawals.get(withdrawal_id)
-            if withdrawal is None:
-                raise NotFound("no such withdrawal")
             changed = await writer.withdrawals.banks(withdrawal_id)
-            if not set(changed) <= set(await writer.banks(_agents(principal, ""))):
-                raise PermissionDenied("the withdrawal concerns agents that the key may not use")
+            if withdrawal is None or not set(changed) <= set(await writer.banks(agent_ids)):
+                raise NotFound("no such withdrawal")
             if withdrawal.reinstated_at:
                 return Reinstated(withdrawal, 0, 0)
             reinstated = sum([await writer.withdrawals.reinstate(bank_id, by) for bank_id in changed])

@@ -1,26 +1,33 @@
 """IngestService: protobuf in, the pipeline, protobuf out."""
 
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
-from hindsight.v1 import ingest_pb2, ingest_pb2_grpc
+import asyncpg
+from hindsight.v1 import ingest_pb2, ingest_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import BatchRejected, InvalidField, PermissionDenied
 
 from hindsight_ingest import validation
-from hindsight_ingest.calls import to_call
+from hindsight_ingest.calls import to_call, to_opened_call
+from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
-from hindsight_ingest.pipeline import Pipeline
+from hindsight_ingest.pipeline import Call, NotOpened, Pipeline, Result
 from hindsight_ingest.relating import Relating
 from hindsight_ingest.results import to_message
 from hindsight_ingest.sessions import to_message as to_candidate
 from hindsight_ingest.superseding import MOMENT
 
+AS_INFERENCE = "kept as an inference: the key of another agent does not speak for this agent's user"
+
 
 class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     """Answers IngestService."""
 
-    def __init__(self, pipeline: Pipeline, changes: Changes, relating: Relating, observer: Observer) -> None:
+    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, relating: Relating, observer: Observer) -> None:
+        self._pool = pool
         self._pipeline = pipeline
         self._changes = changes
         self._relating = relating
@@ -28,38 +35,38 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
         """Write one memory."""
-        call = to_call(request)
+        call = await to_opened_call(self._pool, request, self._pipeline.clock())
         if not request.HasField("memory"):
             raise InvalidField("memory", "required; give the memory to write")
-        candidate = validation.read_candidate("memory", request.memory, call.principal, self._pipeline.clock())
+        candidate = _read_candidate(call, "memory", request.memory, self._pipeline.clock())
         try:
             results = await self._pipeline.write(call, [candidate], all_or_nothing=True)
         except BatchRejected as error:
             raise InvalidField(error.violations[0].field, error.violations[0].remedy) from None
-        return ingest_pb2.WriteResponse(result=to_message(results[0]))
+        return ingest_pb2.WriteResponse(result=to_message(_noted(call, results[0])))
 
     async def WriteBatch(self, request: ingest_pb2.WriteBatchRequest, context: Any) -> ingest_pb2.WriteBatchResponse:
         """Write several memories."""
-        call = to_call(request)
+        call = await to_opened_call(self._pool, request, self._pipeline.clock())
         checks.check_items("memories", request.memories, low=1, high=validation.BATCH)
         # What does not say since when it holds does so in the order given, as if written one by one: the last holds since now.
         first = self._pipeline.clock() - (len(request.memories) - 1) * MOMENT
         checked = []
         for i, memory in enumerate(request.memories):
             try:
-                checked.append(validation.read_candidate(f"memories[{i}]", memory, call.principal, first + i * MOMENT))
+                checked.append(_read_candidate(call, f"memories[{i}]", memory, first + i * MOMENT))
             except InvalidField as error:
                 checked.append(error)
-            except PermissionDenied as denied:  # a scope or a source that the key may not use: this memory's affair alone
+            except PermissionDenied as denied:  # of a scope, a source or a key alone: this memory's affair
                 error = InvalidField(f"memories[{i}]", denied.message)
                 error.reason = denied.reason
                 checked.append(error)
         results = await self._pipeline.write(call, checked, all_or_nothing=request.all_or_nothing)
-        return ingest_pb2.WriteBatchResponse(results=map(to_message, results))
+        return ingest_pb2.WriteBatchResponse(results=[to_message(_noted(call, one)) for one in results])
 
     async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
         """Change fields of a memory."""
-        call = to_call(request)
+        call = await to_opened_call(self._pool, request, self._pipeline.clock())
         memory_id = checks.check_id("memory_id", request.memory_id)
         fields = validation.read_changes(request)
         revision = _revision(request) if request.HasField("revision") else None
@@ -68,7 +75,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def Forget(self, request: ingest_pb2.ForgetRequest, context: Any) -> ingest_pb2.ForgetResponse:
         """Fade or delete memories."""
-        call = to_call(request)
+        call = await to_opened_call(self._pool, request, self._pipeline.clock())
         if bool(request.memory_id) == bool(request.key):
             raise InvalidField("memory_id", "give either memory_id or key, and not both")
         memory_id = checks.check_id("memory_id", request.memory_id) if request.memory_id else None
@@ -77,6 +84,8 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         place = ("", "")
         if memory_id is None:
             place = (validation.check_key("key", request.key), call.principal.writable_scope(named))
+            if not call.admits(place[1], place[0]):
+                raise NotOpened
         forgotten = await self._changes.forget(call, memory_id, place, mode)
         return ingest_pb2.ForgetResponse(memory_ids=map(str, forgotten))
 
@@ -114,6 +123,27 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         observed = await self._observer.observe(call, session_id, scope, turns, first_turn)
         candidates = map(to_candidate, observed.findings)
         return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added, candidates=candidates)
+
+
+def _read_candidate(call: Call, field: str, memory: memory_pb2.NewMemory, now: datetime) -> Candidate:
+    """The memory to be written; within what is open and as an inference, where the agent is another's."""
+    if not call.grants:
+        return validation.read_candidate(field, memory, call.principal, now)
+    said = memory_pb2.NewMemory()
+    said.CopyFrom(memory)
+    if said.source.kind in validation.SOURCES:
+        said.source.kind = memory_pb2.SOURCE_KIND_INFERENCE
+    candidate = validation.read_candidate(field, said, call.principal, now)
+    if not call.admits(candidate.scope, candidate.key):
+        raise NotOpened
+    return candidate
+
+
+def _noted(call: Call, result: Result) -> Result:
+    """The result; it says so where a memory was written to another agent's bank."""
+    if not call.grants or result.outcome == "rejected":
+        return result
+    return replace(result, detail="; ".join(part for part in (result.detail, AS_INFERENCE) if part))
 
 
 def _revision(request: Any) -> int:

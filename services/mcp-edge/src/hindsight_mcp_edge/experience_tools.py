@@ -74,7 +74,7 @@ async def search_experiences(hindsight: Hindsight, given: Arguments, confirm: Co
     where = Filter(kinds=("experience",), tags=given["tags"] or ())
     answer = await hindsight.recall(query, mode=given["mode"], where=where, top_k=given["limit"], context=given["context"] or "")
     found = {
-        "experiences": [_from_hit(hit) for hit in answer.hits],
+        "experiences": [_from_hit(hit) | results.owner_of(answer, hit) for hit in answer.hits],
         "count": len(answer.hits),
         "more": bool(answer.next_page_token),
         "degraded": bool(answer.missing_channels),

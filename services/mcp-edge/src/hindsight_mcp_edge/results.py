@@ -37,6 +37,7 @@ FLAGS = {
     "description": "why to read it with care: contradicts_context; odd_one_out: better sources say otherwise; unverified: it "
     "matters, and others than the user say so; under_review",
 }
+OWNER = {**_TEXT, "description": "whose memory it is, where another agent has shared it"}
 _HIT = _object(
     {
         **dict.fromkeys(("id", "key", "query", "value"), _TEXT),
@@ -48,8 +49,9 @@ _HIT = _object(
         "reason": {**_TEXT, "description": "topic; standing: holds whatever is asked; history: an older statement"},
         "why": {**_TEXT, "description": "the channels that found it, and what its similarity is made of"},
         "flags": FLAGS,
+        "agent_id": OWNER,
     },
-    optional=("valid_to", "flags"),
+    optional=("valid_to", "flags", "agent_id"),
 )
 FOUND = _object(
     {
@@ -93,8 +95,9 @@ _EXPERIENCE = _object(
         "created_at": _TEXT,
         "why": _TEXT,
         "flags": FLAGS,
+        "agent_id": OWNER,
     },
-    optional=("flags",),
+    optional=("flags", "agent_id"),
 )
 EXPERIENCES = _object(
     {
@@ -135,7 +138,7 @@ def from_written(result: WriteResult) -> dict[str, Any]:
 def from_answer(answer: Answer) -> dict[str, Any]:
     """The hits with their reasons."""
     found: dict[str, Any] = {
-        "memories": [_from_hit(hit) for hit in answer.hits],
+        "memories": [_from_hit(hit) | owner_of(answer, hit) for hit in answer.hits],
         "count": len(answer.hits),
         "more": bool(answer.next_page_token),
         "degraded": bool(answer.missing_channels),
@@ -156,6 +159,12 @@ def from_guard(answer: Answer, hints: list[str]) -> dict[str, Any]:
 def flags_of(hit: Hit) -> dict[str, Any]:
     """A hit's flags, where it has some."""
     return {"flags": list(hit.flags)} if hit.flags else {}
+
+
+def owner_of(answer: Answer, hit: Hit) -> dict[str, Any]:
+    """Whose memory a hit is, where it is another agent's."""
+    owner = answer.owner_of(hit)
+    return {"agent_id": owner} if owner else {}
 
 
 def _from_hit(hit: Hit) -> dict[str, Any]:

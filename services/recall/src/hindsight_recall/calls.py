@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import asyncpg
@@ -10,6 +11,10 @@ from hindsight_runtime import checks
 from hindsight_runtime.identity import Principal, caller
 from hindsight_store.banks import KnownBanks
 from hindsight_store.reader import reading
+from hindsight_store.records import Kept
+
+from hindsight_recall.recalling import Hit
+from hindsight_recall.sharing import without_hidden_origins
 
 PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 M = TypeVar("M", bound=Message)
@@ -46,3 +51,13 @@ def fit(messages: Sequence[M]) -> list[M]:
     """The first messages that a page holds, at least one."""
     sizes = itertools.accumulate(m.ByteSize() for m in messages)
     return [m for n, (m, size) in enumerate(zip(messages, sizes, strict=True)) if not n or size <= PAGE_BYTES]
+
+
+async def show(pool: asyncpg.Pool, principal: Principal, bank_id: int, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits as the caller may see them: without the ids of what it may not read."""
+    found = [hit.subject for hit in hits if isinstance(hit.subject, Kept)]
+    if not any(kept.memory.derived_from and (kept.grant or principal.scopes) for kept in found):
+        return list(hits)
+    async with reading(pool, principal.tenant_id) as reader:
+        shown = iter(await without_hidden_origins(reader, bank_id, principal, found))
+    return [replace(hit, subject=next(shown)) if isinstance(hit.subject, Kept) else hit for hit in hits]

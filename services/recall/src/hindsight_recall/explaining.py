@@ -7,11 +7,11 @@ import asyncpg
 from hindsight.v1 import receipt_pb2, receipt_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import NotFound
-from hindsight_runtime.identity import Principal
+from hindsight_runtime.identity import Principal, caller
 from hindsight_store.reader import reading
 
 from hindsight_recall import wire
-from hindsight_recall.calls import Banks, fit, reader_of
+from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.recalling import Recaller
 from hindsight_recall.receipts import Receipt, asked_again, from_document
 
@@ -44,7 +44,8 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
         answers = []
         for as_of_then in (True, False):
             query = asked_again(receipt, self._recaller.clock(), as_of_then=as_of_then)
-            answers.append((await self._recaller.recall(query)).hits)
+            answer = await self._recaller.recall(query)
+            answers.append(await show(self._pool, caller(), query.bank_id, answer.hits))
         then, now = ([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
         return receipt_pb2.RecallAsOfThenResponse(
             hits_then=fit(then), hits_now=fit(now), differences=wire.to_differences(receipt.hits, answers[1])

@@ -11,7 +11,7 @@ import asyncpg
 import numpy as np
 from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, NotConfigured, Overloaded
-from hindsight_store.reader import active_generation, reading
+from hindsight_store.reader import Reader, active_generation, reading
 from hindsight_store.records import Generation, Kept, Selection, Vector
 from hindsight_store.turns import Turn
 
@@ -23,8 +23,10 @@ from hindsight_recall.ranking import Limits, Measured, Place, Weights, order, ra
 from hindsight_recall.reranking import RERANKED, text_of, with_relevances
 from hindsight_recall.scoring import Scale
 from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, MemorySearch
+from hindsight_recall.sharing import find_opened, merge
 from hindsight_recall.stages import RERANK, SEARCH, Stages
 
+BANKS_AT_ONCE = 4  # of one recall, measured beside each other; each takes a connection
 PATIENCE_S = 3.0  # an embed service that takes longer for a query is as good as down
 Mode = Literal["semantic", "hybrid"]
 
@@ -133,24 +135,43 @@ class Recaller:
             self.weights,
             max(CANDIDATES, 2 * query.top_k),
         )
-        memories, turns = MemorySearch(ask, stages), EpisodicSearch(ask, stages)
+        turns = EpisodicSearch(ask, stages)
         async with asyncio.TaskGroup() as tasks:
             embedding = tasks.create_task(self._embed(plan, stages))
-            if query.mode == "hybrid":
-                tasks.create_task(memories.search_words())
+            opening = tasks.create_task(self._open_banks(ask, stages, wants_words=query.mode == "hybrid"))
             if query.include_turns:
                 tasks.create_task(turns.search_words())
-        vector = embedding.result()
+        vector, banks = embedding.result(), opening.result()
         if vector is None and query.mode == "semantic":
-            await memories.search_words()  # better by words than not at all
+            async with reading(self._pool, query.tenant_id) as reader:
+                await _search_words(banks, reader)  # better by words than not at all
         scale = Scale.of(self._model) if vector else None
-        alone = query.mode == "semantic"
-        searches = (memories, turns) if query.include_turns else (memories,)
+        turn = asyncio.Semaphore(BANKS_AT_ONCE)
+
+        async def measure(search: MemorySearch | EpisodicSearch) -> list[Measured]:
+            async with turn:
+                return await search.measure(vector, scale, by_meaning_alone=query.mode == "semantic")
+
+        searches = (*banks, turns) if query.include_turns else banks
         async with asyncio.TaskGroup() as tasks:
-            found = [tasks.create_task(search.measure(vector, scale, by_meaning_alone=alone)) for search in searches]
-        subjects: dict[str, Kept | Turn] = {str(k.memory.memory_id): k for k in memories.kept.values()}
-        subjects |= {turn_name(t.id): t for t in turns.turns.values()}
-        return subjects, [measured for task in found for measured in task.result()]
+            found = [tasks.create_task(measure(search)) for search in searches]
+        subjects: dict[str, Kept | Turn] = {turn_name(t.id): t for t in turns.turns.values()}
+        measured: dict[str, Measured] = {}
+        for bank in reversed(banks):  # what several grants open counts as found by the first
+            subjects |= {str(k.memory.memory_id): k for k in bank.kept.values()}
+        for task in reversed(found):
+            measured |= {m.id: m for m in task.result()}
+        return subjects, list(measured.values())
+
+    async def _open_banks(self, ask: Ask, stages: Stages, *, wants_words: bool) -> list[MemorySearch]:
+        """The agent's own bank and those that are open to it now, their words searched where these are wanted."""
+        async with reading(self._pool, ask.tenant_id) as reader:
+            opened = await find_opened(reader, ask.bank_id, ask.selection, self.clock())
+            asks = [ask, *(replace(ask, bank_id=g.bank_id, selection=part, grant=g) for g, part in opened)]
+            banks = [MemorySearch(one, stages) for one in asks]
+            if wants_words:
+                await _search_words(banks, reader)
+        return banks
 
     async def _judge(
         self, query: Query, subjects: Mapping[str, Kept | Turn], measured: Sequence[Measured], stages: Stages
@@ -173,7 +194,11 @@ class Recaller:
     async def browse(self, query: Query, before: UUID | None) -> Answer:
         """The selected memories, newest first, below an id: tag mode."""
         async with reading(self._pool, query.tenant_id) as reader:
-            page = await reader.page_newest(query.bank_id, query.selection, before=before, limit=query.top_k)
+            pages = [await reader.page_newest(query.bank_id, query.selection, before=before, limit=query.top_k)]
+            for grant, part in await find_opened(reader, query.bank_id, query.selection, self.clock()):
+                page = await reader.page_newest(grant.bank_id, part, before=before, limit=query.top_k)
+                pages.append([replace(kept, grant=grant) for kept in page])
+        page = merge(pages, newest_first=True, limit=query.top_k)
         hits = []
         for kept in page:
             measured = Measured(str(kept.memory.memory_id), {}, importance_of(kept, query.moment))
@@ -213,6 +238,11 @@ class Recaller:
                 f"{model.id} {model.revision}; start it with the former"
             )
         return found
+
+
+async def _search_words(banks: Sequence[MemorySearch], reader: Reader) -> None:
+    for bank in banks:
+        await bank.search_words(reader)
 
 
 def limits_of(query: Query) -> Limits:

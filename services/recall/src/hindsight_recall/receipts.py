@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from hindsight_store.records import Selection
+from hindsight_store.records import Kept, Selection
 
 from hindsight_recall.consistency import CONTRADICTS
 from hindsight_recall.ranking import Contribution, Finding, Importance, Measured, Place, Weights, rank
@@ -36,6 +36,7 @@ class Receipt:
     took_ms: Mapping[str, float]
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of hits, by id
     withheld: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[str, int] = field(default_factory=dict)  # hits that are other agents', by id, with the owner's bank
 
     @property
     def contradicted(self) -> list[str]:
@@ -45,8 +46,9 @@ class Receipt:
 
     @property
     def memory_ids(self) -> list[str]:
-        """The memories that were returned."""
-        return [place.measured.id for place in self.hits if not place.measured.is_turn]
+        """The agent's own memories that were returned."""
+        memories = [place.measured.id for place in self.hits if not place.measured.is_turn]
+        return [name for name in memories if name not in self.shared]
 
     def replay(self) -> tuple[list[Place], bool]:
         """The ranking from the kept features, and whether it is the answer that was given."""
@@ -64,7 +66,10 @@ def receipt_of(receipt_id: UUID, at: datetime, principal: str, query: Query, ans
     hits = [hit.place for hit in answer.hits]
     near = nearest_misses(answer.near_misses)
     flags = {hit.place.measured.id: hit.flags for hit in answer.hits if hit.flags}
-    rest = (answer.missing, answer.took_ms, flags, answer.withheld)
+    shared = {
+        h.place.measured.id: h.subject.grant.bank_id for h in answer.hits if isinstance(h.subject, Kept) and h.subject.grant
+    }
+    rest = (answer.missing, answer.took_ms, flags, answer.withheld, shared)
     return Receipt(receipt_id, at, principal, query, answer.weights, hits, near, *rest)
 
 
@@ -98,6 +103,7 @@ def to_document(receipt: Receipt) -> bytes:
         "took_ms": receipt.took_ms,
         "flags": receipt.flags,
         "withheld": receipt.withheld,
+        "shared": receipt.shared,
     }
     return zlib.compress(json.dumps(document, ensure_ascii=False, default=dict).encode(), 1)
 
@@ -123,6 +129,7 @@ def from_document(kept: bytes) -> Receipt:
         document["took_ms"],
         document.get("flags", {}),
         document.get("withheld", {}),
+        document.get("shared", {}),
     )
 
 

@@ -112,6 +112,7 @@ def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
         document=to_document(receipt),
         scope=next((s for s in receipt.query.selection.scopes or () if s != AGENT_SCOPE), ""),
         contradicted_ids=receipt.contradicted,
+        shared_hits=[record_pb2.SharedHit(bank_id=bank_id, memory_id=name) for name, bank_id in receipt.shared.items()],
     )
 
 

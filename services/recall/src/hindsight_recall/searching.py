@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 from hindsight_store.reader import Rarity, Reader, reading, search_text
-from hindsight_store.records import Features, Found, Kept, Memory, Selection, Vector, WordStatistics
+from hindsight_store.records import Features, Found, Grant, Kept, Memory, Selection, Vector, WordStatistics
 from hindsight_store.words import names
 
 from hindsight_recall.plan import Plan
@@ -52,6 +52,7 @@ class Ask:
     moment: datetime  # when it is asked
     weights: Weights
     depth: int  # how far down each run goes
+    grant: Grant | None = None  # by which the bank is looked at, where it is another agent's
 
 
 @dataclass(slots=True)
@@ -64,17 +65,16 @@ class MemorySearch:
     _runs: dict[str, Sequence[Found]] = field(default_factory=dict)
     _statistics: WordStatistics | None = None
 
-    async def search_words(self) -> None:
+    async def search_words(self, reader: Reader) -> None:
         """The channels that need no embedding: words, standing, time."""
         ask = self.ask
-        async with reading(ask.pool, ask.tenant_id) as reader:
-            if ask.plan.wanted:
-                empty: tuple[list[Found], WordStatistics | None] = ([], None)
-                found, self._statistics = await self.stages.within(SEARCH, ["lexical"], lambda: self._lexical(reader), empty)
-                self._runs["lexical"] = found
-            self._runs["standing"] = await self.stages.within(SEARCH, ["standing"], lambda: self._standing(reader), [])
-            if ask.plan.periods:
-                self._runs["temporal"] = await self.stages.within(SEARCH, ["temporal"], lambda: self._temporal(reader), [])
+        if ask.plan.wanted:
+            empty: tuple[list[Found], WordStatistics | None] = ([], None)
+            found, self._statistics = await self.stages.within(SEARCH, ["lexical"], lambda: self._lexical(reader), empty)
+            self._runs["lexical"] = found
+        self._runs["standing"] = await self.stages.within(SEARCH, ["standing"], lambda: self._standing(reader), [])
+        if ask.plan.periods:
+            self._runs["temporal"] = await self.stages.within(SEARCH, ["temporal"], lambda: self._temporal(reader), [])
 
     async def measure(self, vector: Embedding | None, scale: Scale | None, *, by_meaning_alone: bool) -> list[Measured]:
         """What all channels found, measured; with what one hop from the best of it adds."""
@@ -125,6 +125,10 @@ class MemorySearch:
         ask = self.ask
         wanted = list(ask.plan.wanted)
         found = await reader.features(ask.bank_id, sorted(ids), vector, wanted, known_at=ask.selection.known_at)
+        if ask.grant:
+            # Who renames a memory meanwhile takes it out of the grant.
+            inside = [f for f in found if ask.grant.admits(f.kept.memory.scope, f.kept.memory.key)]
+            found = [replace(f, kept=replace(f.kept, grant=ask.grant)) for f in inside]
         self.kept |= {f.kept.memory.memory_id: f.kept for f in found}
         return found
 

@@ -1,6 +1,7 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
 import re
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -16,11 +17,12 @@ from hindsight_store.records import Kept, Relation, Use
 from hindsight_store.sessions import reading_sessions
 
 from hindsight_recall import wire
-from hindsight_recall.calls import Banks, fit, reader_of
+from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Answer, Query, Recaller
 from hindsight_recall.receipts import receipt_of
 from hindsight_recall.recorder import Recorder
+from hindsight_recall.sharing import HIDDEN, find_opened, find_shared, merge, without_hidden_origins
 
 QUERY_CHARS = 8192
 TOP_K = 5
@@ -30,7 +32,6 @@ PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
 PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
-HIDDEN = {"deleted", "pending_review"}  # what is forgotten or held back is for people who look after the bank
 SESSION_ID_CHARS = 128
 REASON_CHARS = 64
 MAX_TASKS = 1000  # of a session that are shown
@@ -68,7 +69,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
         bank_id = await self._banks.find(principal, agent_id)
         if bank_id is None:
-            return recall_pb2.RecallResponse()
+            return recall_pb2.RecallResponse(agent_id=agent_id)
         query = Query(
             tenant_id=principal.tenant_id,
             bank_id=bank_id,
@@ -84,22 +85,26 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             context=context,
         )
         if mode == "tag":
-            return await self._browse(query, agent_id, before)
+            return await self._browse(principal, query, agent_id, before)
         answer = await self._recaller.recall(query)
+        hits = await show(self._pool, principal, bank_id, answer.hits)
         return recall_pb2.RecallResponse(
-            hits=fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)]),
+            hits=fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)]),
             missing_channels=[f"CHANNEL_{channel.upper()}" for channel in sorted(answer.missing)],
             is_partial="deadline" in answer.missing.values(),
             is_degraded="unavailable" in answer.missing.values(),
             receipt_id=self._record(principal, query, answer),
             withheld=wire.to_withheld(answer.withheld),
+            agent_id=agent_id,
         )
 
-    async def _browse(self, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:
+    async def _browse(self, principal: Principal, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:
         answer = await self._recaller.browse(query, before)
-        hits = fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(answer.hits, start=1)])
+        shown = await show(self._pool, principal, query.bank_id, answer.hits)
+        hits = fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(shown, start=1)])
         more = hits and (len(hits) == query.top_k or len(hits) < len(answer.hits))
-        return recall_pb2.RecallResponse(hits=hits, next_page_token=hits[-1].memory.id if more else "")
+        token = hits[-1].memory.id if more else ""
+        return recall_pb2.RecallResponse(hits=hits, next_page_token=token, agent_id=agent_id)
 
     def _record(self, principal: Principal, query: Query, answer: Answer) -> str:
         """Leave a receipt to be kept; its id."""
@@ -128,10 +133,14 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         principal, agent_id = reader_of(request)
         memory_id = checks.check_id("memory_id", request.memory_id)
         bank_id = await self._banks.find(principal, agent_id)
-        async with reading(self._pool, principal.tenant_id) as reader:
-            kept = await _get(reader, bank_id, memory_id, principal)
-        if kept.memory.status == "deleted" or (kept.memory.status in HIDDEN and "admin" not in principal.rights):
+        if bank_id is None:
             raise NotFound("no such memory")
+        async with reading(self._pool, principal.tenant_id) as reader:
+            kept = await _find(reader, bank_id, memory_id, principal)
+            kept = kept or await find_shared(reader, bank_id, memory_id, principal, self._recaller.clock())
+            if kept is None or not _is_shown(kept, principal):
+                raise NotFound("no such memory")
+            kept = (await without_hidden_origins(reader, bank_id, principal, [kept]))[0]
         return recall_pb2.GetResponse(memory=wire.to_kept(agent_id, kept))
 
     async def List(self, request: recall_pb2.ListRequest, context: Any) -> recall_pb2.ListResponse:
@@ -143,8 +152,15 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         after = _token(request)
         bank_id = await self._banks.find(principal, agent_id)
+        if bank_id is None:
+            return recall_pb2.ListResponse()
         async with reading(self._pool, principal.tenant_id) as reader:
-            page = [] if bank_id is None else await reader.page(bank_id, selection, after=after, limit=size + 1)
+            pages = [await reader.page(bank_id, selection, after=after, limit=size + 1)]
+            for grant, part in await find_opened(reader, bank_id, selection, self._recaller.clock()):
+                opened = await reader.page(grant.bank_id, part, after=after, limit=size + 1)
+                pages.append([replace(kept, grant=grant) for kept in opened])
+            page = merge(pages, newest_first=False, limit=size + 1)
+            page = await without_hidden_origins(reader, bank_id, principal, page)
         memories = fit([wire.to_kept(agent_id, kept) for kept in page[:size]])
         token = memories[-1].id if len(memories) < len(page) else ""
         return recall_pb2.ListResponse(memories=memories, next_page_token=token)
@@ -163,6 +179,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             if kept.memory.status in HIDDEN and "admin" not in principal.rights:
                 raise NotFound("no such memory")
             revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
+            found = [Kept(memory, Use()) for memory in revisions]
+            revisions = [k.memory for k in await without_hidden_origins(reader, bank_id or 0, principal, found)]
         fitting = fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
         return recall_pb2.ListRevisionsResponse(
             revisions=[m for m in fitting if principal.may_read(m.scope)],
@@ -226,13 +244,32 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             return recall_pb2.ListReviewsResponse()
         async with reading(self._pool, principal.tenant_id) as reader:
             page = await reader.reviews.pending(bank_id, reason=reason, before=before, limit=size + 1)
-            memories = {one.memory_id: await reader.get(bank_id, one.memory_id) for one in page[:size]}
-        found = [(one, kept) for one in page[:size] if (kept := memories[one.memory_id])]
+            waiting = [kept for one in page[:size] if (kept := await reader.get(bank_id, one.memory_id))]
+            memories = {k.memory.memory_id: k for k in await without_hidden_origins(reader, bank_id, principal, waiting)}
+        found = [(one, memories[one.memory_id]) for one in page[:size] if one.memory_id in memories]
         seen = [wire.to_review(agent_id, one, kept) for one, kept in found if principal.may_use(kept.memory.scope)]
         reviews = fit(seen)
         last = page[size - 1].memory_id if len(page) > size else ""
         token = reviews[-1].memory.id if len(reviews) < len(seen) else str(last)
         return recall_pb2.ListReviewsResponse(reviews=reviews, next_page_token=token)
+
+    async def ListGrants(self, request: recall_pb2.ListGrantsRequest, context: Any) -> recall_pb2.ListGrantsResponse:
+        """Grants by an agent and to it, newest first."""
+        principal, agent_id = reader_of(request)
+        size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
+        before = _token(request)
+        bank_id = await self._banks.find(principal, agent_id)
+        if bank_id is None:
+            return recall_pb2.ListGrantsResponse()
+        at = None if request.include_ended else self._recaller.clock()
+        async with reading(self._pool, principal.tenant_id) as reader:
+            page = await reader.grants.page(bank_id, before=before, at=at, limit=size + 1)
+        with_principal = "admin" in principal.rights
+        seen = [g for g in page[:size] if principal.may_read(g.scope)]
+        return recall_pb2.ListGrantsResponse(
+            grants=[wire.to_grant(grant, with_principal=with_principal) for grant in seen],
+            next_page_token=str(page[size - 1].grant_id) if len(page) > size else "",
+        )
 
 
 def _scopes_of(principal: Principal) -> tuple[str, ...] | None:
@@ -256,7 +293,16 @@ def _relation_token(request: Any) -> Relation | None:
 
 
 async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: Principal) -> Kept:
-    kept = None if bank_id is None else await reader.get(bank_id, memory_id)
-    if kept is None or not principal.may_read(kept.memory.scope):
+    kept = None if bank_id is None else await _find(reader, bank_id, memory_id, principal)
+    if kept is None:
         raise NotFound("no such memory")
     return kept
+
+
+def _is_shown(kept: Kept, principal: Principal) -> bool:
+    return kept.memory.status not in HIDDEN or (kept.memory.status != "deleted" and "admin" in principal.rights)
+
+
+async def _find(reader: Reader, bank_id: int, memory_id: UUID, principal: Principal) -> Kept | None:
+    kept = await reader.get(bank_id, memory_id)
+    return kept if kept and principal.may_read(kept.memory.scope) else None

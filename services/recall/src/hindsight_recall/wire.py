@@ -13,7 +13,7 @@ from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2, session_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import Principal
-from hindsight_store.records import Conflict, Kept, Memory, RelationSeen, Selection, Use
+from hindsight_store.records import Conflict, Grant, Kept, Memory, RelationSeen, Selection, Use
 from hindsight_store.reviews import Review
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
@@ -64,8 +64,25 @@ def to_memory(agent_id: str, memory: Memory, use: Use) -> memory_pb2.Memory:
 
 
 def to_kept(agent_id: str, kept: Kept) -> memory_pb2.Memory:
-    """A memory with its use as a message."""
-    return to_memory(agent_id, kept.memory, kept.use)
+    """A memory with its use as a message; it says whose it is."""
+    return to_memory(kept.grant.owner if kept.grant else agent_id, kept.memory, kept.use)
+
+
+def to_grant(grant: Grant, *, with_principal: bool) -> memory_pb2.Grant:
+    """A grant as a message."""
+    message = memory_pb2.Grant(
+        id=str(grant.grant_id),
+        agent_id=grant.owner,
+        grantee_agent_id=grant.grantee,
+        scope=grant.scope,
+        key_prefix=grant.key_prefix,
+        access=f"ACCESS_{grant.access.upper()}",
+        created_by=grant.created_by if with_principal else "",
+    )
+    for name in ("created_at", "expires_at", "revoked_at"):
+        if (moment := getattr(grant, name)) is not None:
+            getattr(message, name).CopyFrom(to_stamp(moment))
+    return message
 
 
 def to_turn(turn: Turn) -> memory_pb2.Turn:
