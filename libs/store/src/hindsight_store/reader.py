@@ -27,6 +27,7 @@ from hindsight_store.records import (
     WordStatistics,
 )
 from hindsight_store.reviews import ReviewReader
+from hindsight_store.withdrawals import HELD
 from hindsight_store.words import to_tsquery
 
 COLUMNS = """m.memory_id, m.revision, m.scope, m.kind, m.key, m.trigger, m.value, m.tags, m.importance, m.confidence,
@@ -38,9 +39,9 @@ USE = f"coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
 
 # The revisions that were current at a moment of record time; NULL: those that are current now. What is deleted or held back
-# by now is gone from every moment.
-KNOWN = """(({0}::timestamptz IS NULL AND m.known_to IS NULL)
-        OR ({0}::timestamptz IS NOT NULL AND m.known_from <= {0} AND (m.known_to IS NULL OR m.known_to > {0})
+# by now is gone from every moment, and so is what a withdrawn source made of a memory that others wrote.
+KNOWN = f"""(({{0}}::timestamptz IS NULL AND m.known_to IS NULL)
+        OR ({{0}}::timestamptz IS NOT NULL AND m.known_from <= {{0}} AND (m.known_to IS NULL OR m.known_to > {{0}}) AND NOT {HELD}
             AND NOT EXISTS (SELECT FROM memories AS latest WHERE latest.bank_id = $1 AND latest.memory_id = m.memory_id
                 AND latest.known_to IS NULL AND latest.status IN ('deleted', 'pending_review'))))"""
 
@@ -78,7 +79,8 @@ PAGE_NEWEST = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE {SELECTED} AND ($21::uuid IS NULL OR m.memory_id < $21) ORDER BY m.memory_id DESC LIMIT $22"""
 
 REVISIONS = f"""SELECT {COLUMNS} FROM memories AS m
-    WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision < $3 ORDER BY m.revision DESC LIMIT $4"""
+    WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision < $3 AND ($5 OR (m.status <> 'pending_review' AND NOT {HELD}))
+    ORDER BY m.revision DESC LIMIT $4"""
 
 # BM25 with k1 1.2 and b 0.75 over the selection: the same formula as in the recall service, here only to find the best.
 LEXICAL = f"""WITH occurrence AS MATERIALIZED (
@@ -311,9 +313,11 @@ class Reader:
         rows = await self._connection.fetch(PAGE_NEWEST, *_selection(bank_id, selection), before, limit)
         return [to_kept(row) for row in rows]
 
-    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int) -> list[Memory]:
-        """Revisions of a memory, newest first, below a number."""
-        return [to_memory(row) for row in await self._connection.fetch(REVISIONS, bank_id, memory_id, before, limit)]
+    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int, with_held: bool = False) -> list[Memory]:
+        """Revisions of a memory, newest first, below a number. `with_held`: also those that were held back for review, or came
+        from a source that is withdrawn."""
+        rows = await self._connection.fetch(REVISIONS, bank_id, memory_id, before, limit, with_held)
+        return [to_memory(row) for row in rows]
 
     async def search_words(
         self, bank_id: int, selection: Selection, wanted: Mapping[str, float], *, limit: int

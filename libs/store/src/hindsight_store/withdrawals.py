@@ -181,10 +181,12 @@ CLEAR_TURNS = "UPDATE turns SET withdrawals = array_remove(withdrawals, $2) WHER
 
 CLOSE = "UPDATE withdrawals SET reinstated_at = $3 WHERE tenant_id = $1 AND withdrawal_id = $2"
 
-# Whether a revision came from a source that is withdrawn.
-HOLDS = """SELECT EXISTS (SELECT FROM withdrawn AS h JOIN withdrawals AS w USING (tenant_id, withdrawal_id)
-    WHERE h.bank_id = $1 AND h.memory_id = $2 AND w.reinstated_at IS NULL AND h.first_revision <= $3
-        AND (h.made_revision IS NULL OR h.made_revision > $3))"""
+# Whether a revision `m` came from a source that is withdrawn.
+HELD = """EXISTS (SELECT FROM withdrawn AS h JOIN withdrawals AS w USING (tenant_id, withdrawal_id)
+    WHERE h.bank_id = m.bank_id AND h.memory_id = m.memory_id AND w.reinstated_at IS NULL AND h.first_revision <= m.revision
+        AND (h.made_revision IS NULL OR h.made_revision > m.revision))"""
+
+HOLDS = f"SELECT {HELD} FROM memories AS m WHERE m.bank_id = $1 AND m.memory_id = $2 AND m.revision = $3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,10 @@ class Changes:
             memory = await self._lock_and_get(writer, bank_id, memory_id, call)
             if memory.status == "deleted":
                 raise NotFound("no such memory")
+            # Whoever reviews it lets in what they have read.
+            is_read = memory.status == "pending_review" and READ_BY_GUARD & fields.keys()
+            if is_read and "admin" not in call.principal.rights:
+                raise NotFound("the memory waits for review; an admin may change its words")
             if revision is not None and revision != memory.revision:
                 raise RevisionMismatch(f"the memory is at revision {memory.revision}; read it again and repeat")
             if seen and seen.revision != memory.revision:
@@ -118,6 +122,10 @@ class Changes:
             earlier = await writer.revision(bank_id, memory_id, revision)
             if earlier is None or "pending_review" in (memory.status, earlier.status):
                 raise NotFound("the memory has no such revision, or waits for review; list its revisions")
+            review = await writer.reviews.find(bank_id, memory_id)
+            is_rejected = memory.status == "deleted" and review is not None and review.state == "rejected"
+            if is_rejected and "admin" not in call.principal.rights:
+                raise NotFound("a person rejected the memory; an admin may restore it")
             if await writer.withdrawals.holds(bank_id, memory_id, revision):
                 raise NotFound("that revision is of a source that was withdrawn; an admin may approve or reinstate it")
             if not call.principal.may_use(earlier.scope):

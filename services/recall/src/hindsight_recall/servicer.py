@@ -178,7 +178,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             kept = await _get(reader, bank_id, memory_id, principal)
             if kept.memory.status in HIDDEN and "admin" not in principal.rights:
                 raise NotFound("no such memory")
-            revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1)
+            with_held = "admin" in principal.rights
+            revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1, with_held=with_held)
             found = [Kept(memory, Use()) for memory in revisions]
             revisions = [k.memory for k in await without_hidden_origins(reader, bank_id or 0, principal, found)]
         fitting = fit([wire.to_memory(agent_id, memory, Use()) for memory in revisions[:size]])
