@@ -28,7 +28,8 @@ HITS = """WITH asked AS (
         OR (h.scope = '' AND (h.at, h.query) IN (SELECT a.at, a.query FROM asked AS a)))"""
 
 CONFLICTS = """DELETE FROM conflicts WHERE bank_id = $1 AND (kept_id = ANY ($2) OR ($3 = 'scope' AND scope = $4)
-    OR ($3 = 'principal' AND principal = $4) OR ($3 = 'session' AND session_id = $4))"""
+    OR ($3 = 'principal' AND principal = $4) OR ($3 = 'session' AND session_id = $4)
+    OR (session_id, turn) IN (SELECT * FROM unnest($5::text[], $6::int[])))"""
 
 GRANTS = "DELETE FROM grants WHERE bank_id = $1 AND $2 = 'scope' AND scope = $3"
 
@@ -79,6 +80,11 @@ TOUCHED_EMBEDDINGS = """DELETE FROM embeddings AS e USING unnest($2::uuid[], $3:
 TOUCHED_REVISIONS = """DELETE FROM memories AS m USING unnest($2::uuid[], $3::int[]) AS w(memory_id, first)
     WHERE m.bank_id = $1 AND m.memory_id = w.memory_id AND m.revision >= w.first AND w.first > 1"""
 
+# The revisions that come now get the same numbers, and no withdrawal speaks of those.
+TOUCHED_WITHDRAWN = """DELETE FROM withdrawn AS d USING unnest($2::uuid[], $3::int[]) AS w(memory_id, first)
+    WHERE d.bank_id = $1 AND d.memory_id = w.memory_id AND w.first > 1
+        AND greatest(d.first_revision, d.former_revision, d.made_revision) >= w.first"""
+
 REOPEN = """UPDATE memories AS m SET known_to = NULL,
         valid_to = CASE WHEN w.first > 1 THEN least(m.valid_to, w.ends) ELSE w.ends END,
         status = CASE WHEN w.ends <= now() THEN 'superseded' WHEN w.first = 1 THEN 'active' ELSE m.status END
@@ -104,7 +110,7 @@ async def remove(connection: Connection, bank_id: int, source: Source) -> tuple[
     gone["receipts"] = _count(await run("DELETE FROM receipts WHERE bank_id = $1 AND receipt_id = ANY ($2)", bank_id, receipts))
     if grants := _count(await run(GRANTS, bank_id, *named)):
         gone["grants"] = grants
-    gone["conflicts"] = _count(await run(CONFLICTS, bank_id, found, *named))
+    gone["conflicts"] = _count(await run(CONFLICTS, bank_id, found, *named, *turns))
     gone["memory_relations"] = _count(await run(RELATIONS, bank_id, found, *named))
     gone["tasks"] = len(tasks := [r["task_id"] for r in await connection.fetch(TASKS, bank_id, whole, *turns)])
     gone["turn_embeddings"] = _count(await run(WINDOWS, bank_id, *turns))
@@ -125,6 +131,7 @@ async def _restore(connection: Connection, bank_id: int, touched: Sequence[Touch
     ids, first = [t.memory_id for t in touched], [t.first for t in touched]
     gone["embeddings"] += _count(await connection.execute(TOUCHED_EMBEDDINGS, bank_id, ids, first))
     gone["memories"] += _count(await connection.execute(TOUCHED_REVISIONS, bank_id, ids, first))
+    gone["withdrawn"] += _count(await connection.execute(TOUCHED_WITHDRAWN, bank_id, ids, first))
     await connection.execute(REOPEN, bank_id, ids, first, [t.ends for t in touched])
 
 

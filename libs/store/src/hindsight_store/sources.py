@@ -7,7 +7,8 @@ from uuid import UUID
 
 from hindsight_store.pool import Connection
 
-# $1 bank, $2 kind, $3 name, $4 the memory's id, $5 since, $6 until, $7 whether the turn a memory was said in counts too.
+# $1 bank, $2 kind, $3 name, $4 the memory's id, $5 since, $6 until, $7 whether the turn a memory was said in counts too: not one
+# of others that it only claims to be from.
 # A memory is of whoever wrote its first revision. Derived is what was derived when it was written, or is said to be by a
 # relation; what came into a memory later, with a near-duplicate, touches it (see below) and does not make it the source's.
 SAID = """said AS MATERIALIZED (
@@ -17,8 +18,8 @@ SAID = """said AS MATERIALIZED (
             AND (($2 = 'principal' AND t.principal = $3) OR ($2 = 'session' AND t.session_id = $3)
                 OR ($2 = 'tool' AND t.tool = $3) OR ($2 = 'scope' AND t.scope = $3))
         UNION
-        SELECT m.session_id, m.turn FROM memories AS m
-        WHERE $7 AND m.bank_id = $1 AND m.memory_id = $4 AND m.turn IS NOT NULL AND m.session_id <> ''
+        SELECT m.session_id, m.turn FROM memories AS m JOIN turns AS t USING (bank_id, session_id, turn)
+        WHERE $7 AND m.bank_id = $1 AND m.memory_id = $4 AND (t.scope = m.scope OR t.principal = m.principal)
     )"""
 
 MEMORIES = f"""WITH RECURSIVE {SAID},
@@ -83,6 +84,13 @@ TOUCHED = """WITH changed AS (
         AND (m.status <> 'deleted' OR m.principal IS NOT DISTINCT FROM $3)
     GROUP BY c.memory_id ORDER BY c.memory_id"""
 
+# What the source $3 changed of others and another withdrawal hides: as what it wrote, so that it stays hidden when that one ends.
+HIDDEN = """SELECT DISTINCT m.memory_id FROM memories AS m JOIN memories AS latest
+        ON latest.bank_id = $1 AND latest.memory_id = m.memory_id AND latest.known_to IS NULL AND latest.status = 'pending_review'
+    WHERE m.bank_id = $1 AND m.revision > 1 AND m.memory_id <> ALL ($2)
+        AND ($4::timestamptz IS NULL OR m.known_from >= $4) AND ($5::timestamptz IS NULL OR m.known_from < $5)
+        AND (m.principal = $3 OR m.derived_from && $2)"""
+
 # When the memories $2 end, once the memories $3 are gone: where the first begins that took their place, or the place of what did.
 ENDS = """WITH RECURSIVE chain(root, memory_id) AS (
         SELECT r.to_id, r.from_id FROM memory_relations AS r
@@ -135,6 +143,13 @@ async def find_turns(
     """The turns of a source: their sessions and numbers."""
     rows = await connection.fetch(TURNS, bank_id, *_named(source), with_turn)
     return [row["session_id"] for row in rows], [row["turn"] for row in rows]
+
+
+async def find_hidden(connection: Connection, bank_id: int, source: Source, found: Sequence[UUID]) -> list[UUID]:
+    """What is hidden by now and a source, of which these memories were found, had changed of others."""
+    key = source.name if source.kind == "principal" else None
+    rows = await connection.fetch(HIDDEN, bank_id, found, key, source.since, source.until)
+    return [row["memory_id"] for row in rows]
 
 
 async def find_touched(connection: Connection, bank_id: int, source: Source, found: Sequence[UUID]) -> list[Touched]:
