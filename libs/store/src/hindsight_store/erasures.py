@@ -27,7 +27,9 @@ INSERT = """INSERT INTO erasures (tenant_id, erasure_id, bank_ids, kind, name_ha
     VALUES ($1, $2, $3, $4, keyed_name($1, $4, $5), $5, $6, $7, $8, $9,
         CASE WHEN $10 = '' THEN '' ELSE keyed_name($1, 'request', $10) END, 'pending', $11)"""
 
-BY_REQUEST = f"""SELECT {ERASURE} FROM erasures AS e
+BY_REQUEST = f"""SELECT {ERASURE}, e.kind = $4 AND e.name_hash = keyed_name($1, $4, $5) AND e.bank_ids = $6
+        AND e.since IS NOT DISTINCT FROM $7 AND e.until IS NOT DISTINCT FROM $8 AND e.is_rewritten = $9 AS is_same
+    FROM erasures AS e
     WHERE e.tenant_id = $1 AND e.principal = $2 AND e.request_name = keyed_name($1, 'request', $3)"""
 
 GET = f"SELECT {ERASURE} FROM erasures AS e WHERE e.tenant_id = $1 AND e.erasure_id = $2"
@@ -111,11 +113,16 @@ class Asked:
     is_rewritten: bool = False
 
 
+async def find_request(connection: Connection, tenant_id: int, asked: Asked, request_id: str) -> tuple[Erasure, bool] | None:
+    """The erasure that a request id stands for, and whether the same is asked now; or None."""
+    source = asked.source
+    what = (source.kind, source.name, list(asked.bank_ids), source.since, source.until, asked.is_rewritten)
+    row = await connection.fetchrow(BY_REQUEST, tenant_id, asked.principal, request_id, *what)
+    return (Erasure(**{k: v for k, v in row.items() if k != "is_same"}), row["is_same"]) if row else None
+
+
 async def ask(connection: Connection, tenant_id: int, asked: Asked, request_id: str) -> Erasure:
-    """Let something be erased, by a job; a repeat of the request id answers with the same erasure."""
-    row = request_id and await connection.fetchrow(BY_REQUEST, tenant_id, asked.principal, request_id)
-    if row:
-        return Erasure(**row)
+    """Let something be erased, by a job."""
     erasure_id, source = uuid7(), asked.source
     what = (list(asked.bank_ids), source.kind, source.name, source.since, source.until)
     await connection.execute(INSERT, tenant_id, erasure_id, *what, asked.is_rewritten, asked.principal, request_id, asked.at)

@@ -1,5 +1,6 @@
 """Withdrawing what came from a source, in a few statements however much it is, and reinstating it exactly."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from hindsight_store.pool import Connection, transaction
-from hindsight_store.sources import Source, Touched, find_memories, find_touched, find_turns
+from hindsight_store.sources import Source, Touched, find_hidden, find_memories, find_touched, find_turns
 
 REASON = "source_revoked"
 LOCK_KEY = 0x7769746864  # "withd": one withdrawal at a time
@@ -114,11 +115,12 @@ WITHDRAWAL = """w.withdrawal_id, w.kind, w.source, w.principal, w.at, w.reinstat
 # What a source is called in the account of it: what clients name freely, by a hash.
 NAME = "SELECT CASE WHEN $2 IN ('principal', 'memory') THEN $3 ELSE keyed_name($1, $2, $3) END"
 
-RECORD = """INSERT INTO withdrawals (tenant_id, withdrawal_id, kind, source, principal, request_name, at, withdrawn,
+RECORD = """INSERT INTO withdrawals (tenant_id, withdrawal_id, kind, source, principal, request_name, asked, at, withdrawn,
         rolled_back, turns)
-    VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 = '' THEN '' ELSE keyed_name($1, 'request', $6) END, $7, $8, $9, $10)"""
+    VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 = '' THEN '' ELSE keyed_name($1, 'request', $6) END, keyed_name($1, 'asked', $7), $8,
+        $9, $10, $11)"""
 
-BY_REQUEST = f"""SELECT {WITHDRAWAL} FROM withdrawals AS w
+BY_REQUEST = f"""SELECT {WITHDRAWAL}, w.asked IN ('', keyed_name($1, 'asked', $4)) AS is_same FROM withdrawals AS w
     WHERE w.tenant_id = $1 AND w.principal = $2 AND w.request_name = keyed_name($1, 'request', $3)"""
 
 GET = f"SELECT {WITHDRAWAL} FROM withdrawals AS w WHERE w.tenant_id = $1 AND w.withdrawal_id = $2"
@@ -205,6 +207,19 @@ class Withdrawal:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be withdrawn: a source, of one agent or, where that is empty, of all."""
+
+    agent_id: str
+    source: Source
+
+    def to_text(self) -> str:
+        """What a request id stands for."""
+        source = self.source
+        return json.dumps([self.agent_id, source.kind, source.name, source.since, source.until], default=str)
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """How much was withdrawn."""
 
@@ -238,6 +253,7 @@ class WithdrawalWriter:
         await run(LOCK_BANK, bank_id)
         found = await find_memories(self._connection, bank_id, source)
         touched = await find_touched(self._connection, bank_id, source, found)
+        found += await find_hidden(self._connection, bank_id, source, found)
         turns = await find_turns(self._connection, bank_id, source)
         named = (source.kind, await self._connection.fetchval(NAME, self._tenant_id, source.kind, source.name))
         hidden = _count(await run(WITHDRAW, bank_id, found, by.at, by.principal, by.withdrawal_id, *named))
@@ -248,10 +264,11 @@ class WithdrawalWriter:
         await run(RESTART_JOBS, bank_id)
         return Counts(hidden, len(touched), withheld)
 
-    async def record(self, source: Source, by: By, request_id: str, counts: Counts) -> Withdrawal:
+    async def record(self, asked: Asked, by: By, request_id: str, counts: Counts) -> Withdrawal:
         """Keep account of a withdrawal."""
+        source = asked.source
         name = await self._connection.fetchval(NAME, self._tenant_id, source.kind, source.name)
-        told = (source.kind, name, by.principal, request_id, by.at)
+        told = (source.kind, name, by.principal, request_id, asked.to_text(), by.at)
         numbers = (counts.withdrawn, counts.rolled_back, counts.turns)
         await self._connection.execute(RECORD, self._tenant_id, by.withdrawal_id, *told, *numbers)
         found = await self.get(by.withdrawal_id)
@@ -263,10 +280,10 @@ class WithdrawalWriter:
         row = await self._connection.fetchrow(GET, self._tenant_id, withdrawal_id)
         return Withdrawal(**row) if row else None
 
-    async def find_request(self, principal: str, request_id: str) -> Withdrawal | None:
-        """The withdrawal that a request id stands for, or None."""
-        row = await self._connection.fetchrow(BY_REQUEST, self._tenant_id, principal, request_id)
-        return Withdrawal(**row) if row else None
+    async def find_request(self, principal: str, request_id: str, asked: Asked) -> tuple[Withdrawal, bool] | None:
+        """The withdrawal that a request id stands for, and whether the same is asked now; or None."""
+        row = await self._connection.fetchrow(BY_REQUEST, self._tenant_id, principal, request_id, asked.to_text())
+        return (Withdrawal(**{k: v for k, v in row.items() if k != "is_same"}), row["is_same"]) if row else None
 
     async def banks(self, withdrawal_id: UUID) -> list[int]:
         """The banks in which a withdrawal holds memories or turns, ascending."""

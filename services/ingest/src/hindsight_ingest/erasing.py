@@ -8,11 +8,11 @@ from typing import Any
 import asyncpg
 from hindsight.v1 import erasure_pb2, erasure_pb2_grpc
 from hindsight_runtime import checks
-from hindsight_runtime.errors import InvalidField, NotFound
+from hindsight_runtime.errors import InvalidField, NotFound, RequestIdReused
 from hindsight_runtime.identity import Principal, caller
 from hindsight_store import erasures
 from hindsight_store.erasures import Asked, Erasure
-from hindsight_store.pool import transaction
+from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import find_tenant
 from hindsight_store.sources import Source
 from hindsight_store.writer import writing
@@ -48,7 +48,7 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
             counts = await erasures.estimate(connection, asked)
             if request.dry_run:
                 return erasure_pb2.EraseResponse(counts=counts)
-            erasure = await erasures.ask(connection, tenant_id, asked, request.request_id)
+            erasure = await _ask(connection, tenant_id, asked, request.request_id)
         state = f"ERASURE_STATE_{erasure.state.upper()}"
         return erasure_pb2.EraseResponse(erasure_id=str(erasure.erasure_id), state=state, counts=counts)
 
@@ -82,6 +82,16 @@ class ErasureServicer(erasure_pb2_grpc.ErasureServiceServicer):
         if tenant_id is None:
             raise NotFound("no such tenant")
         return tenant_id
+
+
+async def _ask(connection: Connection, tenant_id: int, asked: Asked, request_id: str) -> Erasure:
+    """A new erasure, or the one that the request id stands for."""
+    past = await erasures.find_request(connection, tenant_id, asked, request_id) if request_id else None
+    if past is None:
+        return await erasures.ask(connection, tenant_id, asked, request_id)
+    if not past[1]:
+        raise RequestIdReused("this request_id was used for another erasure; give every erasure an id of its own")
+    return past[0]
 
 
 def to_receipt(erasure: Erasure, signature: str) -> erasure_pb2.ErasureReceipt:

@@ -8,13 +8,13 @@ from uuid import UUID
 import asyncpg
 from hindsight.v1 import admin_pb2
 from hindsight_runtime import checks
-from hindsight_runtime.errors import InvalidField, NotFound, PermissionDenied
+from hindsight_runtime.errors import InvalidField, NotFound, PermissionDenied, RequestIdReused
 from hindsight_runtime.identity import Principal
 from hindsight_store import withdrawals
 from hindsight_store.audit import Act, count_outcomes
 from hindsight_store.ids import uuid7
 from hindsight_store.sources import Source
-from hindsight_store.withdrawals import By, Counts, Withdrawal
+from hindsight_store.withdrawals import Asked, By, Counts, Withdrawal
 from hindsight_store.writer import writing
 
 from hindsight_ingest.validation import SESSION_ID_CHARS, TOOL_CHARS
@@ -45,12 +45,15 @@ class Revoking:
         Raises:
             NotFound: the agent has no memory yet.
             PermissionDenied: the key is limited to scopes, or may not use the agent.
+            RequestIdReused: the request id stands for another source.
         """
-        by = By(uuid7(), principal.key_id, self._clock())
+        by, asked = By(uuid7(), principal.key_id, self._clock()), Asked(agent_id, source)
         async with writing(self._pool, principal.tenant_id) as writer:
             await writer.lock([withdrawals.LOCK_KEY])
-            if request_id and (past := await writer.withdrawals.find_request(principal.key_id, request_id)):
-                return past
+            if request_id and (past := await writer.withdrawals.find_request(principal.key_id, request_id, asked)):
+                if not past[1]:
+                    raise RequestIdReused("this request_id was used for another source; give every change an id of its own")
+                return past[0]
             counts = Counts()
             banks = await writer.banks(_agents(principal, agent_id))
             if agent_id and not banks:
@@ -59,7 +62,7 @@ class Revoking:
                 counts += await writer.withdrawals.withdraw(bank_id, source, by)
             if counts == Counts():
                 return Withdrawal(UUID(int=0), source.kind, "", by.principal, by.at, None, 0, 0, 0)
-            withdrawal = await writer.withdrawals.record(source, by, request_id, counts)
+            withdrawal = await writer.withdrawals.record(asked, by, request_id, counts)
             told = count_outcomes({name: getattr(counts, name) for name in Counts.__dataclass_fields__})
             only = banks[0] if len(banks) == 1 else None
             writer.audit(Act(by.principal, "revoke_source", told, str(by.withdrawal_id), bank_id=only))
