@@ -1,6 +1,6 @@
 """Grants: which memories of an agent another agent of its tenant may read or write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -35,6 +35,8 @@ COUNT = """SELECT count(*) FROM grants
 INSERT = """INSERT INTO grants (bank_id, grant_id, tenant_id, grantee_bank_id, scope, key_prefix, access, created_by, created_at,
         expires_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
+
+HOLD = """SELECT grant_id FROM grants WHERE bank_id = $1 AND grant_id = ANY ($2) AND revoked_at IS NULL FOR SHARE"""
 
 REVOKE = "UPDATE grants SET revoked_at = $3 WHERE bank_id = $1 AND grant_id = $2 AND revoked_at IS NULL"
 
@@ -79,6 +81,10 @@ class GrantWriter(GrantReader):
         """Add a grant."""
         terms = (grant.scope, grant.key_prefix, grant.access, grant.created_by, grant.created_at, grant.expires_at)
         await self._connection.execute(INSERT, grant.bank_id, grant.grant_id, self._tenant_id, grantee_bank_id, *terms)
+
+    async def hold(self, bank_id: int, grant_ids: Sequence[UUID]) -> bool:
+        """Whether none of some grants has been ended; then none is until the end of the transaction."""
+        return len(await self._connection.fetch(HOLD, bank_id, grant_ids)) == len(grant_ids)
 
     async def revoke(self, bank_id: int, grant_id: UUID, at: datetime) -> None:
         """End a grant; one that was ended before keeps its time."""

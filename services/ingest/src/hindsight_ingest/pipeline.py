@@ -262,6 +262,8 @@ class Pipeline:
             await writer.lock(locks)
             if call.job and not await writer.holds(call.job):
                 raise JobLost
+            if call.grants and not await writer.grants.hold(bank_id, [g.grant_id for g in call.grants]):
+                raise PermissionDenied("the agent has ended what it had opened")
             past = await self._past(writer, bank_id, call) if call.request_id else None
             if past is not None:
                 return past
