@@ -8,10 +8,13 @@ from typing import Any
 
 import asyncpg
 import pytest
+from hindsight_ingest.pipeline import lock_key
 from hindsight_memory import (
+    Filter,
     Hindsight,
     HindsightError,
     MemorySource,
+    NewGrant,
     NewKey,
     NewMemory,
     Source,
@@ -159,6 +162,28 @@ async def test_what_two_sources_wrote_and_changed_stays_hidden_until_both_are_re
     assert [m.value async for m in writers.good.list()] == [f"Deploys happen on {WORD} days."]
 
 
+async def test_a_refused_call_leaves_no_text_in_the_audit_log(services, writers: Writers):
+    key = NewKey(tenant="acme", agent_ids=["ada"], default_agent_id="ada", scopes=["user:1"], rights=["read", "write"])
+    async with await services.connect(key) as limited:
+        for call in (
+            limited.recall("x", agent_id=f"the pin of {WORD} is 1"),
+            limited.recall("x", agent_id="ada", where=Filter(scope=f"user:{WORD}")),
+            limited.get(f"{WORD} is ill", agent_id="bob"),
+            limited.update(f"{WORD} is ill", {"value": "x"}, agent_id="bob"),
+            limited.create_key(NewKey(tenant=f"{WORD} is ill")),
+            limited.rotate_key(f"{WORD} is ill"),
+        ):
+            with pytest.raises(HindsightError) as refusal:
+                await call
+            assert refusal.value.code == "PERMISSION_DENIED"
+    connection = await asyncpg.connect(services.database.owner)
+    async with asyncio.timeout(10):
+        while await connection.fetchval("SELECT count(*) FROM audit WHERE outcome = 'denied'") < 6:
+            await asyncio.sleep(0.05)
+    await connection.close()
+    assert await hold_words(services, WORD) == []
+
+
 async def test_a_withdrawal_does_not_reach_revisions_that_came_after_an_erasure(services, writers: Writers, worker):
     mine = await writers.good.write(NewMemory("deploys", "Deploys happen on Tuesdays."))
     await writers.bad.update(mine.memory_id, {"value": f"Deploys happen on {WORD} days."})
@@ -168,3 +193,25 @@ async def test_a_withdrawal_does_not_reach_revisions_that_came_after_an_erasure(
         await writers.good.update(mine.memory_id, {"value": f"Deploys happen on {day}."})
     await writers.admin.reinstate(withdrawal.id)
     assert [m.value async for m in writers.good.list()] == ["Deploys happen on Fridays."]
+
+
+async def test_a_write_under_way_does_not_come_in_after_the_grant_has_ended(services):
+    rights = ("read", "write", "admin")
+    keys = [NewKey(tenant="acme", default_agent_id=name, agent_ids=[name], rights=rights) for name in ("ada", "bob")]
+    async with await services.connect(keys[0]) as ada, await services.connect(keys[1]) as bob:
+        for client in (ada, bob):
+            await client.write(NewMemory("order 1", "Order 1."))
+        grant = await ada.share(NewGrant("bob", "user:1", access="write"))
+        connection = await asyncpg.connect(services.database.owner)
+        bank_id = await connection.fetchval("SELECT bank_id FROM agents WHERE agent_id = 'ada'")
+        await connection.execute("SELECT pg_advisory_lock($1)", lock_key(bank_id, "user:1", "order 2"))
+        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+            late = tasks.create_task(refused(bob.write(NewMemory("order 2", "Order 2.", scope="user:1"), agent_id="ada")))
+            waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            while not await connection.fetchval(waiting):  # noqa: ASYNC110 - there is no event
+                await asyncio.sleep(0.02)
+            await ada.unshare(grant.id)
+            await connection.execute("SELECT pg_advisory_unlock_all()")
+        await connection.close()
+        assert late.result() == ("PERMISSION_DENIED", "PERMISSION_DENIED")
+        assert [m.value async for m in ada.list()] == ["Order 1."]

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import re
 import secrets
 import time
 from collections import Counter
@@ -41,6 +42,8 @@ STATUS_BYTES = 4096  # trailing metadata above 8 KiB may be dropped by a peer, w
 MESSAGE_CHARS = 300
 SUBJECT_CHARS = 256
 NAMING = ("tenant", "key_id", "agent_id", "scope", "memory_id")  # fields that say what a refused call was about
+IDS = ("key_id", "memory_id")  # of these, ours; the others are names that clients choose
+UUID_TEXT = re.compile(r"[0-9a-fA-F-]{32,36}")
 WRONG_KEYS = 100  # of an address in a minute; the edge, which lets 20 of each client through, comes from one for all of them
 UNKNOWN_TENANT = -1  # of calls whose credential is still being checked
 
@@ -99,7 +102,7 @@ class Denial:
     tenant_id: int
     principal: str
     action: str  # the RPC's name
-    subject: str  # what it was about, by its ids
+    subject: str  # what it was about: lines of name=value
 
 
 class Boundary(grpc.aio.ServerInterceptor):
@@ -225,8 +228,10 @@ def _to_denial(method: str, request: Message) -> Denial:
     principal = caller()
     parts = [request, *(value for field, value in request.ListFields() if field.message_type and not field.is_repeated)]
     named = {name: getattr(part, name, "") for name in NAMING for part in parts if getattr(part, name, "")}
-    subject = " ".join(f"{name}={value}" for name, value in named.items())
-    subject = "".join(c for c in subject if c.isprintable())[:SUBJECT_CHARS]
+    told = {name: "".join(c for c in value if c.isprintable()) for name, value in named.items()}
+    # Nothing has looked at the ids of a refused call yet, and the log is no place for other texts.
+    subject = "\n".join(f"{name}={value}" for name, value in told.items() if name not in IDS or UUID_TEXT.fullmatch(value))
+    subject = subject[:SUBJECT_CHARS]
     return Denial(principal.tenant_id, principal.key_id, method.rpartition("/")[2], subject)
 
 

@@ -31,11 +31,15 @@ CLAIM_REQUEST = """INSERT INTO admin_requests (tenant_id, principal, request_id)
     VALUES ($1, $2, keyed_name($1, 'request', $3))
     ON CONFLICT DO NOTHING RETURNING request_id"""
 
-# What is told twice is kept once. A scope may be a person's, and no line is ever removed: it stands there as
-# a hash.
+# What is told twice is kept once. A scope may be a person's, any name may be a text, and no line is ever removed: but for ids and
+# agents that there are, names stand there as hashes.
 AUDIT_DENIED = """INSERT INTO audit (tenant_id, audit_id, principal, action, subject, outcome)
-    VALUES ($1, $2, $3, $4,
-        CASE WHEN starts_with($5, 'scope=') THEN 'scope=' || keyed_name($1, 'scope', substr($5, 7)) ELSE $5 END, 'denied')
+    SELECT $1, $2, $3, $4, coalesce(string_agg(n.name || '=' || CASE
+            WHEN n.name IN ('key_id', 'memory_id') OR (n.name = 'agent_id' AND EXISTS (
+                SELECT FROM agents AS a WHERE a.tenant_id = $1 AND a.agent_id = n.value)) THEN n.value
+            ELSE keyed_name($1, n.name, n.value) END, ' ' ORDER BY n.place), ''), 'denied'
+    FROM (SELECT split_part(t.part, '=', 1) AS name, substr(t.part, strpos(t.part, '=') + 1) AS value, t.place
+        FROM unnest(string_to_array($5, E'\\n')) WITH ORDINALITY AS t(part, place)) AS n
     ON CONFLICT DO NOTHING"""
 
 
