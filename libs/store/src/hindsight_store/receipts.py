@@ -9,10 +9,12 @@ import asyncpg
 
 from hindsight_store.ids import uuid7
 from hindsight_store.pool import Connection, transaction
+from hindsight_store.removal import names_in
 
 KEPT = timedelta(days=7)  # SPEC F8
+LONGEST_RECALL = timedelta(minutes=2)  # it has read before it is told when it was
 
-# A bank that is gone, or not the tenant's, keeps nothing; nor does a scope that was erased since the recall.
+# A bank that is gone, or not the tenant's, keeps nothing; nor does a scope or a key that was erased since the recall.
 INSERT_RECEIPTS = """INSERT INTO receipts (bank_id, receipt_id, tenant_id, principal, at, query, document, scope)
     SELECT r.bank_id, r.receipt_id, $1, r.principal, r.at, r.query, r.document, r.scope
     FROM unnest($2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::bytea[], $8::text[])
@@ -20,6 +22,8 @@ INSERT_RECEIPTS = """INSERT INTO receipts (bank_id, receipt_id, tenant_id, princ
     JOIN agents AS a ON a.bank_id = r.bank_id AND a.tenant_id = $1
     WHERE NOT EXISTS (SELECT FROM erasures AS e WHERE e.tenant_id = $1 AND e.kind = 'scope' AND e.removed_at >= r.at
         AND r.scope <> '' AND r.bank_id = ANY (e.bank_ids) AND e.name_hash = keyed_name($1, 'scope', r.scope))
+        AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.tenant_id = $1 AND e.kind = 'principal' AND e.removed_at >= r.at
+            AND r.bank_id = ANY (e.bank_ids) AND e.name_hash = keyed_name($1, 'principal', r.principal))
     ON CONFLICT DO NOTHING RETURNING receipt_id"""
 
 INSERT_HITS = """INSERT INTO memory_hits (bank_id, hit_id, memory_id, tenant_id, query, at, scope)
@@ -31,6 +35,15 @@ ENTER = "SELECT pg_advisory_xact_lock_shared(1, hashint8(b)) FROM (SELECT DISTIN
 
 THERE = """SELECT DISTINCT m.bank_id, m.memory_id FROM memories AS m
     WHERE m.tenant_id = $1 AND m.bank_id = ANY ($2) AND m.memory_id = ANY ($3)"""
+
+# Whether anything was erased that a recall at $2 may still name.
+WAS_ERASED = "SELECT EXISTS (SELECT FROM erasures WHERE tenant_id = $1 AND removed_at >= $2)"
+
+ERASED_MEMORIES = """SELECT i::text AS name FROM unnest($2::uuid[]) AS i
+    WHERE keyed_hash($1, 'memory', uuid_send(i)) IN (SELECT unnest(ids) FROM erasures WHERE tenant_id = $1)"""
+
+TURNS_THERE = """SELECT t.session_id || ':' || t.turn AS name FROM turns AS t
+    JOIN unnest($2::text[], $3::int[]) AS w(session_id, turn) USING (session_id, turn) WHERE t.bank_id = $1"""
 
 # In one order, so that two batches never wait for each other in a ring.
 COUNT_HITS = """INSERT INTO memory_use AS u (bank_id, memory_id, tenant_id, hit_count, last_hit_at)
@@ -83,6 +96,7 @@ async def record(connection: Connection, tenant_id: int, recalls: Sequence[Recor
     rows = await connection.fetch(THERE, tenant_id, banks, [memory_id for _, memory_id in places])
     there = {(row["bank_id"], row["memory_id"]) for row in rows}
     recalls = [r for r in recalls if all(hit[:2] in there for hit in r.hits)]
+    recalls = [r for r in recalls if not await _names_what_was_erased(connection, tenant_id, r)]
     columns = [[getattr(r, name) for r in recalls] for name in COLUMNS]
     rows = await connection.fetch(INSERT_RECEIPTS, tenant_id, *columns)
     fresh = {row["receipt_id"] for row in rows}
@@ -95,6 +109,18 @@ async def record(connection: Connection, tenant_id: int, recalls: Sequence[Recor
         await connection.execute(INSERT_HITS, tenant_id, banks, [uuid7() for _ in hits], ids, queries, moments, scopes)
         await connection.execute(COUNT_HITS, tenant_id, banks, ids, moments)
     return len(fresh)
+
+
+async def _names_what_was_erased(connection: Connection, tenant_id: int, recall: RecordedRecall) -> bool:
+    """Whether the account of a recall names a memory or turn that has been erased, though it was no hit of its own."""
+    if not await connection.fetchval(WAS_ERASED, tenant_id, recall.at - LONGEST_RECALL):
+        return False
+    names = names_in(recall.document)
+    turns = {name: name.rpartition(":") for name in names if ":" in name}
+    ids = [UUID(name) for name in names - turns.keys()]
+    places = [session for session, _, _ in turns.values()], [int(turn) for _, _, turn in turns.values()]
+    there = {row["name"] for row in await connection.fetch(TURNS_THERE, recall.bank_id, *places)}
+    return bool(turns.keys() - there or await connection.fetch(ERASED_MEMORIES, tenant_id, ids))
 
 
 async def remove_old(pool: asyncpg.Pool, now: datetime) -> None:

@@ -152,7 +152,8 @@ def names_in(document: bytes) -> set[str]:
     """The memories and turns that the account of a recall names."""
     try:
         account: Mapping[str, Any] = json.loads(zlib.decompress(document))
-        return {place["id"] for part in ("hits", "near_misses") for place in account.get(part, ())}
+        places = {place["id"] for part in ("hits", "near_misses") for place in account.get(part, ())}
+        return places | set(account.get("withheld", ()))
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError):
         return set()
 
