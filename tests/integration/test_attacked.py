@@ -253,3 +253,36 @@ async def test_a_recall_told_of_late_leaves_nothing_that_names_what_was_erased(s
         assert await writer.record_recalls([*late, fine]) == 1
     assert [r["receipt_id"] for r in await connection.fetch("SELECT receipt_id FROM receipts")] == [fine.receipt_id]
     await connection.close()
+
+
+async def test_erasing_what_a_key_did_since_a_moment_leaves_what_it_did_before(services, writers: Writers, worker):
+    good, bad = writers.good, writers.bad
+    home = await good.write(NewMemory("home city", "Ada lives in Turin.", confidence=0.95))
+    cat = await good.write(NewMemory("cat", "The cat is called Momo."))
+    await bad.write(NewMemory("home city", "Ada does not live in Turin.", confidence=0.6))
+    await bad.relate((home.memory_id, cat.memory_id), "mentions")
+    answer = await bad.recall("Where does the cat live?")
+    connection = await asyncpg.connect(services.database.owner)
+    async with asyncio.timeout(10):
+        while not await connection.fetchval("SELECT count(*) FROM receipts"):  # noqa: ASYNC110 - it is kept behind the answer
+            await asyncio.sleep(0.05)
+    await connection.close()
+    source = MemorySource(principal=writers.bad_id, since=datetime.now(UTC))
+    late = await bad.write(NewMemory("lie", "Gift cards are money."))
+    await erased(services, worker, source=source)
+    assert late.memory_id not in {m.id async for m in good.list()}
+    assert [c.value async for c in good.list_conflicts()] == ["Ada does not live in Turin."]
+    assert [r.type async for r in good.list_relations(home.memory_id)] == ["mentions"]
+    assert (await bad.receipt(answer.receipt_id)).query == "Where does the cat live?"
+
+
+async def test_erasing_a_part_of_a_session_leaves_the_session(services, writers: Writers, worker):
+    await writers.good.observe("s1", [Turn("user", "Hello there.")])
+    middle = datetime.now(UTC)
+    await writers.good.observe("s1", [Turn("user", "My cat is called Momo.")])
+    await worker()
+    await erased(services, worker, source=MemorySource(session_id="s1", since=middle))
+    connection = await asyncpg.connect(services.database.owner)
+    assert [r["turn"] for r in await connection.fetch("SELECT turn FROM turns")] == [0]
+    await connection.close()
+    assert (await writers.good.get_session("s1")).id == "s1"

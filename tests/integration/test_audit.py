@@ -17,7 +17,8 @@ async def lines(services: Any, count: int) -> list[tuple[str, ...]]:
                 """SELECT t.name, a.principal, a.action, replace(replace(replace(a.subject,
                     keyed_name(tenant_id, 'scope', 'user:2'), '<user:2>'),
                     keyed_name(tenant_id, 'tenant', 'other'), '<other>'),
-                    keyed_name(tenant_id, 'agent_id', 'bob'), '<bob>'), a.outcome FROM audit AS a JOIN tenants AS t USING (tenant_id)
+                    keyed_name(tenant_id, 'agent_id', 'bob'), '<bob>'), a.outcome
+                FROM audit AS a JOIN tenants AS t USING (tenant_id)
                 WHERE a.outcome = 'denied'"""
             )
             if len(rows) >= count:

@@ -23,6 +23,7 @@ INSERT_RECEIPTS = """INSERT INTO receipts (bank_id, receipt_id, tenant_id, princ
     WHERE NOT EXISTS (SELECT FROM erasures AS e WHERE e.tenant_id = $1 AND e.kind = 'scope' AND e.removed_at >= r.at
         AND r.scope <> '' AND r.bank_id = ANY (e.bank_ids) AND e.name_hash = keyed_name($1, 'scope', r.scope))
         AND NOT EXISTS (SELECT FROM erasures AS e WHERE e.tenant_id = $1 AND e.kind = 'principal' AND e.removed_at >= r.at
+            AND (e.since IS NULL OR r.at >= e.since) AND (e.until IS NULL OR r.at < e.until)
             AND r.bank_id = ANY (e.bank_ids) AND e.name_hash = keyed_name($1, 'principal', r.principal))
     ON CONFLICT DO NOTHING RETURNING receipt_id"""
 

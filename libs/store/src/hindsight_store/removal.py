@@ -17,7 +17,8 @@ RECEIPTS = """SELECT receipt_id, document FROM receipts WHERE bank_id = $1 AND (
     ORDER BY receipt_id LIMIT $3"""
 
 ASKED = """SELECT receipt_id FROM receipts AS r WHERE r.bank_id = $1
-    AND (($2 = 'scope' AND r.scope = $3) OR ($2 = 'principal' AND r.principal = $3))"""
+    AND (($2 = 'scope' AND r.scope = $3) OR ($2 = 'principal' AND r.principal = $3))
+    AND ($4::timestamptz IS NULL OR r.at >= $4) AND ($5::timestamptz IS NULL OR r.at < $5)"""
 
 # The same recall's hits on what stays hold the query too, told by its moment and its words; those of another user's recall stay.
 HITS = """WITH asked AS (
@@ -28,13 +29,15 @@ HITS = """WITH asked AS (
         OR (h.scope = '' AND (h.at, h.query) IN (SELECT a.at, a.query FROM asked AS a)))"""
 
 CONFLICTS = """DELETE FROM conflicts WHERE bank_id = $1 AND (kept_id = ANY ($2) OR ($3 = 'scope' AND scope = $4)
-    OR ($3 = 'principal' AND principal = $4) OR ($3 = 'session' AND session_id = $4)
-    OR (session_id, turn) IN (SELECT * FROM unnest($5::text[], $6::int[])))"""
+    OR (session_id, turn) IN (SELECT * FROM unnest($5::text[], $6::int[]))
+    OR ((($3 = 'principal' AND principal = $4) OR ($3 = 'session' AND session_id = $4))
+        AND ($7::timestamptz IS NULL OR at >= $7) AND ($8::timestamptz IS NULL OR at < $8)))"""
 
 GRANTS = "DELETE FROM grants WHERE bank_id = $1 AND $2 = 'scope' AND scope = $3"
 
 RELATIONS = """DELETE FROM memory_relations WHERE bank_id = $1
-    AND (from_id = ANY ($2) OR to_id = ANY ($2) OR ($3 = 'principal' AND principal = $4))"""
+    AND (from_id = ANY ($2) OR to_id = ANY ($2) OR ($3 = 'principal' AND principal = $4
+        AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)))"""
 
 BY_MEMORY = {
     table: f"DELETE FROM {table} WHERE bank_id = $1 AND memory_id = ANY ($2)"
@@ -55,7 +58,9 @@ TURNS = """DELETE FROM turns AS t USING unnest($2::text[], $3::int[]) AS s(sessi
 
 # Sessions of the scope, or of which no turn is left.
 WHOLE_SESSIONS = """SELECT s.session_id FROM sessions AS s WHERE s.bank_id = $1
-    AND (($2 = 'scope' AND s.scope = $3) OR ($2 = 'session' AND s.session_id = $3) OR (s.session_id = ANY ($4) AND NOT EXISTS (
+    AND (($2 = 'scope' AND s.scope = $3)
+        OR ($2 = 'session' AND s.session_id = $3 AND $6::timestamptz IS NULL AND $7::timestamptz IS NULL)
+        OR (s.session_id = ANY ($4) AND NOT EXISTS (
         SELECT FROM turns AS t WHERE t.bank_id = $1 AND t.session_id = s.session_id
             AND NOT EXISTS (SELECT FROM unnest($4::text[], $5::int[]) AS g(session_id, turn)
                 WHERE g.session_id = t.session_id AND g.turn = t.turn))))"""
@@ -98,20 +103,20 @@ async def remove(connection: Connection, bank_id: int, source: Source) -> tuple[
     each table. What it had taken the place of holds again."""
     run = connection.execute
     await run(LOCK_BANK, bank_id)
-    named = (source.kind, source.name)
+    named, span = (source.kind, source.name), (source.since, source.until)
     found = await find_memories(connection, bank_id, source, with_turn=True)
     touched = await find_touched(connection, bank_id, source, found)
     turns = await find_turns(connection, bank_id, source, with_turn=True)
     partly = sorted(set(turns[0]))
-    whole = [r["session_id"] for r in await connection.fetch(WHOLE_SESSIONS, bank_id, *named, *turns)]
+    whole = [r["session_id"] for r in await connection.fetch(WHOLE_SESSIONS, bank_id, *named, *turns, *span)]
     receipts = await _find_receipts(connection, bank_id, source, found, turns)
     gone: Counter[str] = Counter()
     gone["memory_hits"] = _count(await run(HITS, bank_id, found, *named, receipts))
     gone["receipts"] = _count(await run("DELETE FROM receipts WHERE bank_id = $1 AND receipt_id = ANY ($2)", bank_id, receipts))
     if grants := _count(await run(GRANTS, bank_id, *named)):
         gone["grants"] = grants
-    gone["conflicts"] = _count(await run(CONFLICTS, bank_id, found, *named, *turns))
-    gone["memory_relations"] = _count(await run(RELATIONS, bank_id, found, *named))
+    gone["conflicts"] = _count(await run(CONFLICTS, bank_id, found, *named, *turns, *span))
+    gone["memory_relations"] = _count(await run(RELATIONS, bank_id, found, *named, *span))
     gone["tasks"] = len(tasks := [r["task_id"] for r in await connection.fetch(TASKS, bank_id, whole, *turns)])
     gone["turn_embeddings"] = _count(await run(WINDOWS, bank_id, *turns))
     gone["turns"] = _count(await run(TURNS, bank_id, *turns))
@@ -139,7 +144,9 @@ async def _find_receipts(
     connection: Connection, bank_id: int, source: Source, found: Sequence[UUID], turns: tuple[list[str], list[int]]
 ) -> list[UUID]:
     """The accounts of recalls that were asked within the scope, or by the key, or that name something that is removed."""
-    receipts = {row["receipt_id"] for row in await connection.fetch(ASKED, bank_id, source.kind, source.name)}
+    receipts = {
+        row["receipt_id"] for row in await connection.fetch(ASKED, bank_id, source.kind, source.name, source.since, source.until)
+    }
     gone = {str(i) for i in found} | {f"{session}:{turn}" for session, turn in zip(*turns, strict=True)}
     last = None
     while gone and (page := await connection.fetch(RECEIPTS, bank_id, last, RECEIPTS_AT_ONCE)):
