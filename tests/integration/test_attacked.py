@@ -286,3 +286,19 @@ async def test_erasing_a_part_of_a_session_leaves_the_session(services, writers:
     assert [r["turn"] for r in await connection.fetch("SELECT turn FROM turns")] == [0]
     await connection.close()
     assert (await writers.good.get_session("s1")).id == "s1"
+
+
+@pytest.mark.parametrize("hide", ["forget", "revoke"])
+async def test_words_of_an_erased_key_are_gone_from_what_is_hidden_by_now(services, writers: Writers, worker, hide: str):
+    mine = await writers.good.write(NewMemory("deploys", "Deploys happen on Tuesdays."))
+    await writers.bad.update(mine.memory_id, {"value": f"Deploys happen on {WORD} days."})
+    if hide == "forget":
+        await writers.good.forget(memory_id=mine.memory_id)
+    else:
+        withdrawal = await writers.admin.revoke_source(MemorySource(principal=writers.good_id))
+    await erased(services, worker, source=MemorySource(principal=writers.bad_id))
+    assert await hold_words(services, WORD) == []
+    if hide == "revoke":
+        await writers.admin.reinstate(withdrawal.id)
+    assert [m.value async for m in writers.good.list()] == []
+    assert [(m.value, m.revision) async for m in writers.admin.revisions(mine.memory_id)] == [("Deploys happen on Tuesdays.", 1)]

@@ -92,8 +92,8 @@ TOUCHED_WITHDRAWN = """DELETE FROM withdrawn AS d USING unnest($2::uuid[], $3::i
 
 REOPEN = """UPDATE memories AS m SET known_to = NULL,
         valid_to = CASE WHEN w.first > 1 THEN least(m.valid_to, w.ends) ELSE w.ends END,
-        status = CASE WHEN w.ends <= now() THEN 'superseded' WHEN w.first = 1 THEN 'active' ELSE m.status END
-    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[]) AS w(memory_id, first, ends)
+        status = CASE WHEN w.hidden <> '' THEN w.hidden WHEN w.ends <= now() THEN 'superseded' WHEN w.first = 1 THEN 'active' ELSE m.status END
+    FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::text[]) AS w(memory_id, first, ends, hidden)
     WHERE m.bank_id = $1 AND m.memory_id = w.memory_id
         AND ((w.first > 1 AND m.revision = w.first - 1) OR (w.first = 1 AND m.known_to IS NULL))"""
 
@@ -105,7 +105,7 @@ async def remove(connection: Connection, bank_id: int, source: Source) -> tuple[
     await run(LOCK_BANK, bank_id)
     named, span = (source.kind, source.name), (source.since, source.until)
     found = await find_memories(connection, bank_id, source, with_turn=True)
-    touched = await find_touched(connection, bank_id, source, found)
+    touched = await find_touched(connection, bank_id, source, found, with_hidden=True)
     turns = await find_turns(connection, bank_id, source, with_turn=True)
     partly = sorted(set(turns[0]))
     whole = [r["session_id"] for r in await connection.fetch(WHOLE_SESSIONS, bank_id, *named, *turns, *span)]
@@ -137,7 +137,7 @@ async def _restore(connection: Connection, bank_id: int, touched: Sequence[Touch
     gone["embeddings"] += _count(await connection.execute(TOUCHED_EMBEDDINGS, bank_id, ids, first))
     gone["memories"] += _count(await connection.execute(TOUCHED_REVISIONS, bank_id, ids, first))
     gone["withdrawn"] += _count(await connection.execute(TOUCHED_WITHDRAWN, bank_id, ids, first))
-    await connection.execute(REOPEN, bank_id, ids, first, [t.ends for t in touched])
+    await connection.execute(REOPEN, bank_id, ids, first, [t.ends for t in touched], [t.hidden for t in touched])
 
 
 async def _find_receipts(

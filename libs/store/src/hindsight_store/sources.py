@@ -65,7 +65,7 @@ MEMORIES = f"""WITH RECURSIVE {SAID},
 TURNS = f"WITH {SAID} SELECT s.session_id, s.turn FROM said AS s"
 
 # What others wrote and the source changed: the first revision that came of that. 1: it was born as the past of a memory found.
-# $1 bank, $2 the memories found, $3 the key or NULL, $4 since, $5 until.
+# $1 bank, $2 the memories found, $3 the key or NULL, $4 since, $5 until, $6 whether what is hidden by now counts too.
 TOUCHED = """WITH changed AS (
         SELECT m.memory_id, m.revision FROM memories AS m
         WHERE m.bank_id = $1 AND m.revision > 1 AND m.principal = $3
@@ -78,11 +78,12 @@ TOUCHED = """WITH changed AS (
             ON m.bank_id = $1 AND m.memory_id = r.to_id AND m.known_from = r.created_at
         WHERE r.bank_id = $1 AND r.type = 'supersedes' AND r.from_id = ANY ($2) AND m.valid_to IS NOT NULL
     )
-    SELECT c.memory_id, min(c.revision) AS first FROM changed AS c JOIN memories AS m
-        ON m.bank_id = $1 AND m.memory_id = c.memory_id AND m.known_to IS NULL
-    WHERE c.memory_id <> ALL ($2) AND m.status <> 'pending_review'
-        AND (m.status <> 'deleted' OR m.principal IS NOT DISTINCT FROM $3)
-    GROUP BY c.memory_id ORDER BY c.memory_id"""
+    SELECT c.memory_id, min(c.revision) AS first, CASE WHEN m.status = 'pending_review' OR (m.status = 'deleted'
+            AND m.principal IS DISTINCT FROM $3) THEN m.status ELSE '' END AS hidden
+    FROM changed AS c JOIN memories AS m ON m.bank_id = $1 AND m.memory_id = c.memory_id AND m.known_to IS NULL
+    WHERE c.memory_id <> ALL ($2) AND ($6 OR (m.status <> 'pending_review'
+        AND (m.status <> 'deleted' OR m.principal IS NOT DISTINCT FROM $3)))
+    GROUP BY c.memory_id, m.status, m.principal ORDER BY c.memory_id"""
 
 # What the source $3 changed of others and another withdrawal hides: as what it wrote, so that it stays hidden when that one ends.
 HIDDEN = """SELECT DISTINCT m.memory_id FROM memories AS m JOIN memories AS latest
@@ -129,6 +130,7 @@ class Touched:
     memory_id: UUID
     first: int
     ends: datetime | None
+    hidden: str = ""  # its status, where others have deleted or withdrawn it since: it stays so
 
 
 async def find_memories(connection: Connection, bank_id: int, source: Source, *, with_turn: bool = False) -> list[UUID]:
@@ -152,13 +154,15 @@ async def find_hidden(connection: Connection, bank_id: int, source: Source, foun
     return [row["memory_id"] for row in rows]
 
 
-async def find_touched(connection: Connection, bank_id: int, source: Source, found: Sequence[UUID]) -> list[Touched]:
-    """What a source, of which these memories were found, changed of others."""
+async def find_touched(
+    connection: Connection, bank_id: int, source: Source, found: Sequence[UUID], *, with_hidden: bool = False
+) -> list[Touched]:
+    """What a source, of which these memories were found, changed of others. `with_hidden`: also of what is hidden by now."""
     key = source.name if source.kind == "principal" else None
-    rows = await connection.fetch(TOUCHED, bank_id, found, key, source.since, source.until)
-    first = {row["memory_id"]: row["first"] for row in rows}
-    ends = {row["root"]: row["ends"] for row in await connection.fetch(ENDS, bank_id, list(first), found)}
-    return [Touched(memory_id, number, ends.get(memory_id)) for memory_id, number in first.items()]
+    rows = await connection.fetch(TOUCHED, bank_id, found, key, source.since, source.until, with_hidden)
+    ids = [row["memory_id"] for row in rows]
+    ends = {row["root"]: row["ends"] for row in await connection.fetch(ENDS, bank_id, ids, found)}
+    return [Touched(row["memory_id"], row["first"], ends.get(row["memory_id"]), row["hidden"]) for row in rows]
 
 
 def _named(source: Source) -> tuple[object, ...]:
