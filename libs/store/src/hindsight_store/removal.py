@@ -92,7 +92,8 @@ TOUCHED_WITHDRAWN = """DELETE FROM withdrawn AS d USING unnest($2::uuid[], $3::i
 
 REOPEN = """UPDATE memories AS m SET known_to = NULL,
         valid_to = CASE WHEN w.first > 1 THEN least(m.valid_to, w.ends) ELSE w.ends END,
-        status = CASE WHEN w.hidden <> '' THEN w.hidden WHEN w.ends <= now() THEN 'superseded' WHEN w.first = 1 THEN 'active' ELSE m.status END
+        status = CASE WHEN w.hidden <> '' THEN w.hidden WHEN w.ends <= now() THEN 'superseded' WHEN w.first = 1 THEN 'active'
+            ELSE m.status END
     FROM unnest($2::uuid[], $3::int[], $4::timestamptz[], $5::text[]) AS w(memory_id, first, ends, hidden)
     WHERE m.bank_id = $1 AND m.memory_id = w.memory_id
         AND ((w.first > 1 AND m.revision = w.first - 1) OR (w.first = 1 AND m.known_to IS NULL))"""
