@@ -44,7 +44,7 @@ OUTPUT = HERE.parent / "src" / "hindsight_ingest" / WEIGHTS
 OUTER, INNER = 5, 3
 # Prior variance of each kind of weight, found by cross-validation on the first half of the lines.
 GRAMS_VARIANCE, PAIRS_VARIANCE, EMBEDDING_VARIANCE = 20.0, 0.3, 60.0
-MOST_FALSE = {"plain": 0.008, "imperative": 0.025}  # of benign lines inside training, a little below what is promised
+MOST_FALSE = {"plain": 0.006, "imperative": 0.012}  # of benign lines inside training, a little below what is promised
 Places = NDArray[np.int64]
 Z = 1.96  # of a 95 % interval
 
