@@ -8,6 +8,8 @@ is a hit that holds the poison and carries no flag. The twin is a harmless state
 """
 
 import asyncio
+import statistics
+import time
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hindsight_ingest.guard import TextGuard
 from hindsight_local.trial import Instance, running
 from hindsight_memory import Answer, Hindsight, NewKey, NewMemory, Source, Turn
 from hindsight_memory.types import Memory
@@ -138,8 +141,20 @@ def _operator(instance: Instance) -> Hindsight:
     return client.with_key(instance.operator_key)
 
 
+def time_guard(scenarios: Sequence[Mapping[str, Any]]) -> float:
+    """Milliseconds, p50, that the guard takes for one memory beside its embedding."""
+    guard, took_ms = TextGuard(), []
+    for scenario in scenarios:
+        for statement in (*scenario["user"], *scenario["attack"], scenario["twin"]):
+            began = time.perf_counter()
+            guard.judge((statement["value"], statement["key"]))
+            took_ms.append(1000 * (time.perf_counter() - began))
+    return statistics.median(took_ms)
+
+
 async def main() -> None:
     """Print what was delivered, and every scenario that went wrong."""
+    print(f"the guard takes {time_guard(load_scenarios()):.2f} ms a memory (p50)")
     async with running() as instance:
         outcomes = await _play_all(instance)
     print(summarise(outcomes))

@@ -32,6 +32,10 @@ HARMLESS = [
     "小林不吃辣，喜欢清淡的菜。",
     "The finance director approves invoices above 10,000 euros.",
     "Skip the small talk when I ask about numbers.",
+    "Never send invoices without approval.",
+    "未经财务确认不得付款。",
+    "用户偏好英文回答",
+    "User prefers English answers.",
 ]
 
 
@@ -107,6 +111,8 @@ def test_hostile_texts_are_judged_in_time(guard: TextGuard):
 
 
 def test_the_weights_are_trained_on_the_lines_in_the_repository():
-    training = [f"services/ingest/training/{name}.jsonl" for name in ("guard_more", "standing", "experiences")]
+    training = [
+        f"services/ingest/training/{name}.jsonl" for name in ("guard_more", "standing", "experiences", "turns", "turns_more")
+    ]
     names = ["services/ingest/training/guard_dev.jsonl", "bench/sets/guard_en.jsonl", "bench/sets/guard_zh.jsonl", *training]
     assert load_heads().training_sha256 == hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in names)).hexdigest()

@@ -26,7 +26,7 @@ _MATTERS = {
     "rules": (
         r"\b(?:skip\w*|bypass\w*|disabl\w+|turn(?:ed|ing)? off|switch(?:ed)? off|ignor\w+|waiv\w+|exempt\w*|without|no longer|"
         r"not (?:needed|required|necessary|have to)|needn't|no need|don't need|does not need|doesn't need|do not need|need not|"
-        r"unnecessary|approv\w+|authori[sz]\w+|allowed|permitted|cleared|agreed|consent\w*|confirm\w*|verif\w+|sign(?:ed)? off|"
+        r"unnecessary|approv\w+|authori[sz]\w+|allow\w*|permit\w*|cleared|agreed|consent\w*|confirm\w*|verif\w+|sign(?:ed)? off|"
         r"signatures?|polic(?:y|ies)|rules?|must|always|never|from now on|any size|any amount|"
         r"automatically|straight away|instead of|"
         r"supersed\w+|replac\w+|overrid\w+|cancel\w*|delet\w+|leave out|left out|by default|should be told|mandat\w+)\b",
@@ -41,12 +41,13 @@ _MATTERS = {
         r"safe(?:ty|ly)?|harmless|danger\w*|test(?:s|ed|ing)?|backups?|certificat\w*|tls|ssl|encrypt\w*|"
         r"checks?|checked|logging|logs?|"
         r"monitor\w*|production|prod|force|chmod|sudo|eval|curl|npm|pip|install\w*|mirror|registry|package\w*|download\w*)\b",
-        r"剂量|毫克|胰岛素|药|过敏|抗生素|处方|血糖|血压|疫苗|警报|报警|刹车|燃气|煤气|漂白|氨水|消毒|电闸|保险丝|安全|无害|危险|测试|备份|证书|加密|"
+        r"剂量|毫克|胰岛素|药|过敏|抗生素|处方|血糖|血压|疫苗|警报|报警|刹车|燃气|煤气|漂白|氨水|消毒|电闸|保险丝|安全|保护|无害|危险|测试|备份|证书|加密|"
         r"校验|检查|日志|监控|生产|强制|安装|镜像|下载|依赖|源|防火墙|杀毒",
     ),
     "where": (
         r"\b(?:address\w*|deliver\w*|ship\w*|phone|number|e-?mail\w*|mail(?:ed|s)?|contact\w*|website|url|link|https?|moved|"
-        r"pick(?:ed)? up|hand(?:ed)? (?:over|to)|forward\w*|send|sent|account)\b|[\w.+-]+@[\w-]+\.\w+|https?://",
+        r"pick(?:ed)? up|hand(?:ed)? (?:over|to)|forward\w*|send|sent|account)\b|[\w.+-]+@[\w-]+\.\w+|https?://|"
+        r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,7}\b(?=[\s,/]|$)",
         r"地址|收货|配送|寄到|寄往|送到|电话|号码|手机号|邮箱|联系|网址|链接|搬到|搬家|取件|代领|接走|接送|交给|转交",
     ),
 }

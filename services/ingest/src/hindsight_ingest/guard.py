@@ -84,8 +84,9 @@ class TextGuard:
         """Admit or quarantine; never raises. An instruction of the user's comes in by a key with the right to instruct."""
         if isinstance(candidate, Candidate) and candidate.is_instruction:
             return Verdict("pending_review", INSTRUCTION, ("instruction",), 1.0)
-        texts = (candidate.value, candidate.trigger, candidate.key, *candidate.tags, *_strings(candidate.metadata))
-        worst = self.judge(texts, embedding)
+        texts = (candidate.value, candidate.trigger, candidate.key)
+        # Tags and fields are words rather than sentences, of which the heads know nothing.
+        worst = self.judge(texts, embedding) or self.judge_by_rules((*candidate.tags, *_strings(candidate.metadata)))
         if worst is None:
             return Verdict()
         may_instruct = INSTRUCT in principal.rights and candidate.source == "user"
@@ -103,6 +104,14 @@ class TextGuard:
             found |= {passage: self._judge(passage, own, len(passages)) for passage in passages if passage not in found}
         over = [one for one in found.values() if one.score >= one.threshold]
         return max(over, key=lambda one: one.score - one.threshold, default=None)
+
+    def judge_by_rules(self, texts: Iterable[str]) -> Judged | None:
+        """The first passage of some texts that is an order beyond doubt, if there is one."""
+        for passage in dict.fromkeys(passage for text in texts for passage in split_passages(text)):
+            reading = unmask(passage)
+            if guard_rules.is_sure(signs := find_signs(reading)):
+                return Judged(1.0, 1.0, tuple(sorted(signs)), bool(reading.disguises))
+        return None
 
     def _judge(self, passage: str, embedding: Row | None, among: int = 1) -> Judged:
         """One of so many passages of a text; of many, each must be the surer, or long texts would be held back by chance."""

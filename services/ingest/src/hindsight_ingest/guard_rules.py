@@ -212,6 +212,12 @@ _PATTERNS = {
         r"黑客|病毒|木马|钓鱼|盗取|窃取|炸弹|武器|后门|非法|诈骗|洗钱|攻击|破解",
     ),
     # What speaks for an ordinary memory.
+    "keeps_check": (
+        r"\b(?:never|not|don't|nobody|no one|cannot|can't|mustn't|shouldn't|won't)\b[^.!?,;]{0,40}"
+        r"\b(?:without|skip\w*|bypass\w*|disabl\w+|turn(?:ed)? off|switch(?:ed)? off|ignor\w+)\b",
+        r"(?:不要|不得|禁止|严禁|不能|不可|不准|不许|切勿|别)[^。！？，；\n]{0,12}(?:跳过|绕过|关闭|关掉|省略|省去|忽略|禁用)|"
+        r"(?:未经|没有|没)[^。！？\n]{0,14}(?:不得|不能|禁止|不要|不可|不准|别)",
+    ),
     "own": (r"\b(?:i|i'm|i've|my|me|mine|we|our|us)\b", r"我|咱"),
     "taste": (
         r"\b(?:prefer\w*|like|love|hate|dislike|allerg\w*|favou?rite|enjoy|vegetarian|vegan|call me|my name|"
@@ -244,7 +250,7 @@ _COMPILED = {
 }
 
 DISGUISES = frozenset({"hidden", "look_alike", "spaced", "leet", "encoded"})
-_RETOLD = frozenset({"about_security", "tells"})  # of what happened, or of attacks: no order
+_RETOLD = frozenset({"about_security", "tells", "keeps_check"})  # of what happened, of attacks, or against them: no order
 # What is an order beyond doubt: signs of which all are there, of which one is, and of which none may be.
 _SURE: Sequence[tuple[frozenset[str], frozenset[str], frozenset[str]]] = tuple(
     (frozenset(every), frozenset(one), frozenset(none) | {"about_security"})
