@@ -235,6 +235,7 @@ PLAUSIBLE: dict[str, Callable[[random.Random], Any]] = {
     "agent_id": lambda r: r.choice(("", "ada", "bob")),
     "default_agent_id": lambda r: "",
     "agent_ids": lambda r: r.choice(("ada", "bob")),
+    "grantee_agent_id": lambda r: r.choice(("ada", "bob")),
     "tenant": lambda r: r.choice(("", "acme")),
     "request_id": lambda r: f"r{r.randrange(500)}" if r.random() < 0.3 else "",
     "session_id": lambda r: f"s{r.randrange(5)}",

@@ -39,6 +39,7 @@ SEED = os.environ.get("FUZZ_SEED", "hindsight")
 AT_ONCE = 16
 DEADLINES_S = (10.0,) * 200 + (0.001, 0.01)
 LATE_S = 1.0
+PLAUSIBLE = 120  # requests that may well be right, of which at least one must be
 SHOWN = 8  # failures in a report
 MAX_QUOTE = 100
 MAX_MESSAGE = 1000
@@ -117,6 +118,7 @@ async def make_target(services, embed_address, embed_token) -> AsyncIterator[Cal
         {},
         {"scopes": ["user:*"]},
         {"scopes": ["user:42"], "sources": ["inference"]},
+        {"rights": ["read", "write", "admin"]},
         {"rights": ["read"]},
     ]
     for limited in limits:
@@ -128,6 +130,7 @@ async def make_target(services, embed_address, embed_token) -> AsyncIterator[Cal
             NewMemory("drink", "Ada likes green tea.", scope="user:42"),
             NewMemory("订单状态", "订单17已发货", query="到了吗"),
         ]
+        await writer.write_batch(memories, agent_id="bob")
         known = [spare.id] + [r.memory_id for r in await writer.write_batch(memories)]
     addresses = {"ingest": services.ingest_address, "recall": services.recall_address, "embed": embed_address}
     channels = {name: grpc.aio.insecure_channel(address) for name, address in addresses.items()}
@@ -168,6 +171,7 @@ def _files() -> Iterator[Any]:
         "error_reason",
         "desk",
         "review",
+        "sharing",
     ):
         try:
             yield pool.FindFileByName(f"hindsight/v1/{name}.proto")
@@ -300,7 +304,7 @@ async def _check_alive(target: Target) -> None:
     answer = await health.Check(health_pb2.HealthCheckRequest(), timeout=5)
     assert answer.status == health_pb2.HealthCheckResponse.SERVING
     rng, codes = random.Random(SEED), set()
-    for _ in range(20):
+    for number in range(PLAUSIBLE):
         raw = target.forge.plausible(rng, target.method.input_type).SerializeToString()
-        codes.add((await target.call(raw, target.callers[-1], 10)).code)
+        codes.add((await target.call(raw, target.callers[number % len(target.callers)], 10)).code)
     assert codes & {0, grpc.StatusCode.NOT_FOUND.value[0], grpc.StatusCode.ABORTED.value[0]}

@@ -4,8 +4,11 @@ import asyncio
 from typing import Any
 
 import asyncpg
+import grpc
 import pytest
+from hindsight.v1 import record_pb2, record_pb2_grpc
 from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory
+from hindsight_store.ids import uuid7
 
 
 async def lines(services: Any, count: int) -> list[tuple[str, ...]]:
@@ -65,3 +68,15 @@ async def test_the_audit_log_cannot_be_changed(services, client: Hindsight):
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(statement)
     await connection.close()
+
+
+async def test_a_refused_call_of_a_tenant_that_is_gone_is_dropped_and_harms_no_other(services: Any):
+    known = await services.operator.describe_caller()
+    calls = [
+        record_pb2.DeniedCall(tenant_id=tenant_id, audit_id=str(uuid7()), principal=known.id, action="Get")
+        for tenant_id in (10**12, 1)
+    ]
+    async with grpc.aio.insecure_channel(services.ingest_address) as channel:
+        metadata = (("authorization", f"Bearer {services.record_token}"),)
+        await record_pb2_grpc.RecordServiceStub(channel).Record(record_pb2.RecordRequest(denied=calls), metadata=metadata)
+    assert len(await lines(services, 1)) == 1

@@ -40,6 +40,7 @@ AUDIT_DENIED = """INSERT INTO audit (tenant_id, audit_id, principal, action, sub
             ELSE keyed_name($1, n.name, n.value) END, ' ' ORDER BY n.place), ''), 'denied'
     FROM (SELECT split_part(t.part, '=', 1) AS name, substr(t.part, strpos(t.part, '=') + 1) AS value, t.place
         FROM unnest(string_to_array($5, E'\\n')) WITH ORDINALITY AS t(part, place)) AS n
+    HAVING EXISTS (SELECT FROM tenants WHERE tenant_id = $1)
     ON CONFLICT DO NOTHING"""
 
 

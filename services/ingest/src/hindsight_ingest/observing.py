@@ -182,7 +182,7 @@ class Observer:
         """A turn as it is kept: without secrets, and marked where it reads like an order to the agent."""
         masked = mask_turn(turn)
         texts = [ends(text) for text in (masked.content, masked.result)]
-        return replace(masked, is_withheld=self._guard.judge(texts) is not None)
+        return replace(masked, is_withheld=self._guard.judge_by_rules(texts) is not None)
 
     async def _listen(self, writer: Writer, bank_id: int, fresh: Sequence[Turn], last: Turn | None) -> list[Finding]:
         """What of fresh turns is worth keeping; what does not wait for the round is kept at once."""
