@@ -5,7 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory, Source
+from hindsight_memory import Filter, Hindsight, HindsightError, NewKey, NewMemory, Source, Turn
+from hindsight_store.pool import open_pool
+from hindsight_store.reader import find_tenant
+from hindsight_store.stored import measure_stored
 
 MEMORY = NewMemory("drink", "Ada likes green tea.", scope="user:42")
 
@@ -218,3 +221,15 @@ async def test_a_filter_is_applied_inside_the_search(client: Hindsight, where, f
     names = {r.memory_id: name for name, r in zip(written, results, strict=True)}
     answer = await client.recall("parcel", where=where, mode=mode, top_k=50)
     assert {names[h.memory.id] for h in answer.hits} == found
+
+
+async def test_what_a_tenant_stores_is_measured_in_bytes_of_text_all_revisions_and_turns(services, client: Hindsight):
+
+    async with open_pool(services.database.ingest) as pool:
+        written = await client.write(NewMemory("key", "四字之值"))
+        tenant_id = await find_tenant(pool, "acme") or 0
+        assert await measure_stored(pool, tenant_id) == 3 + 12
+        await client.update(written.memory_id, {"value": "abc"})
+        await client.observe("s1", [Turn("user", "hello")])
+        assert await measure_stored(pool, tenant_id) == 15 + 6 + 5
+        assert await measure_stored(pool, tenant_id + 1000) == 0

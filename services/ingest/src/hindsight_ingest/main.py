@@ -23,6 +23,7 @@ from hindsight_runtime.settings import load
 from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
 from hindsight_store.schema import verify_schema
+from hindsight_store.stored import measure_stored
 from hindsight_store.writer import ensure_generation
 
 from hindsight_ingest.admin import AdminServicer
@@ -33,6 +34,7 @@ from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Pipeline
+from hindsight_ingest.quota import Quota
 from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.relating import Relating
 from hindsight_ingest.reviewing import Reviewing, ReviewServicer
@@ -69,10 +71,11 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
     denials = await stack.enter_async_context(open_denials(pool))
     observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), guard, clock=_now)
     changes = Changes(pool, pipeline)
+    quota = Quota(settings.tenant_mib, lambda tenant_id: measure_stored(pool, tenant_id))
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer), server
+            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer, quota), server
         )
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)

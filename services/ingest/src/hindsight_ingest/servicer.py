@@ -15,6 +15,7 @@ from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Call, NotOpened, Pipeline, Result
+from hindsight_ingest.quota import Quota
 from hindsight_ingest.relating import Relating
 from hindsight_ingest.results import to_message
 from hindsight_ingest.sessions import to_message as to_candidate
@@ -26,16 +27,20 @@ AS_INFERENCE = "kept as an inference: the key of another agent does not speak fo
 class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     """Answers IngestService."""
 
-    def __init__(self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, relating: Relating, observer: Observer) -> None:
+    def __init__(
+        self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, relating: Relating, observer: Observer, quota: Quota
+    ) -> None:
         self._pool = pool
         self._pipeline = pipeline
         self._changes = changes
         self._relating = relating
         self._observer = observer
+        self._quota = quota
 
     async def Write(self, request: ingest_pb2.WriteRequest, context: Any) -> ingest_pb2.WriteResponse:
         """Write one memory."""
         call = await to_opened_call(self._pool, request, self._pipeline.clock())
+        await self._quota.check(call.principal.tenant_id)
         if not request.HasField("memory"):
             raise InvalidField("memory", "required; give the memory to write")
         candidate = _read_candidate(call, "memory", request.memory, self._pipeline.clock())
@@ -48,6 +53,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def WriteBatch(self, request: ingest_pb2.WriteBatchRequest, context: Any) -> ingest_pb2.WriteBatchResponse:
         """Write several memories."""
         call = await to_opened_call(self._pool, request, self._pipeline.clock())
+        await self._quota.check(call.principal.tenant_id)
         checks.check_items("memories", request.memories, low=1, high=validation.BATCH)
         # What does not say since when it holds does so in the order given, as if written one by one: the last holds since now.
         first = self._pipeline.clock() - (len(request.memories) - 1) * MOMENT
@@ -67,6 +73,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
         """Change fields of a memory."""
         call = await to_opened_call(self._pool, request, self._pipeline.clock())
+        await self._quota.check(call.principal.tenant_id)
         memory_id = checks.check_id("memory_id", request.memory_id)
         fields = validation.read_changes(request)
         revision = _revision(request) if request.HasField("revision") else None
@@ -112,6 +119,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def Observe(self, request: ingest_pb2.ObserveRequest, context: Any) -> ingest_pb2.ObserveResponse:
         """Keep turns of a session."""
         call = to_call(request)
+        await self._quota.check(call.principal.tenant_id)
         session_id = checks.check_text("session_id", request.session_id, max_chars=validation.SESSION_ID_CHARS, required=True)
         scope = checks.check_scope("scope", request.scope)
         checks.check_items("turns", request.turns, low=1, high=validation.BATCH)

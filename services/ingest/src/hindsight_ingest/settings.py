@@ -58,6 +58,7 @@ class IngestSettings(ListeningSettings):
     redis_url: str = Field(default="", validation_alias=either("REDIS_URL"))
     embed_address: str = "127.0.0.1:50053"
     embed_token: str = ""
+    tenant_mib: int = Field(default=0, ge=0)  # of text that a tenant may store; 0: no limit
     record_token: SecretStr = SecretStr("")  # by which the recall service is believed; empty: it is not
 
 
