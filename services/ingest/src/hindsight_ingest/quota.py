@@ -38,7 +38,7 @@ class Quota:
                 del self._sizes[next(iter(self._sizes))]
         if size >= self._limit:
             raise Overloaded(
-                f"the tenant stores {size // MIB} MiB of text and may store {self._limit // MIB}: erase what is no longer needed, "
+                f"the tenant stores {size // MIB} MiB of text and may store {self._limit // MIB}: erase what is not needed, "
                 "or ask the operator to raise HINDSIGHT_TENANT_MIB",
                 retry_after_s=FRESH_S,
             )
