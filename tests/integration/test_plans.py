@@ -58,7 +58,7 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
         "ingest",
         {"memories_by_key"},
     ),
-    "request": (writer.FIND_REQUEST, (1, "k", "r"), "ingest", {"requests_pkey"}),
+    "request": (writer.FIND_REQUEST, (1, "k", "r", 1, b"hash"), "ingest", {"requests_pkey"}),
     "current": (writer.CURRENT, (1, [UUID(int=0)]), "ingest", {"memories_current", "memories_pkey"}),
 }
 
