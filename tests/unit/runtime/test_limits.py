@@ -139,7 +139,7 @@ def test_a_request_weighs_as_much_as_it_has_entries():
     assert weigh(recall_pb2.RecallRequest(query="which row?")) == 1
 
 
-async def test_who_asks_for_too_much_has_a_quarter_of_the_time():
+async def test_who_asks_for_too_much_has_a_tenth_of_the_time():
     clock = Clock()
     shares = Shares(Limits(calls_per_s=10), clock=clock)
     while refused_s(shares, BUSY) is None:
@@ -148,7 +148,7 @@ async def test_who_asks_for_too_much_has_a_quarter_of_the_time():
     assert refused_s(shares, BUSY) is None
     async with shares.turn(BUSY):
         clock.now_s += 0.2
-    assert refused_s(shares, BUSY) == pytest.approx(0.6)
+    assert refused_s(shares, BUSY) == pytest.approx(1.8)
     assert refused_s(shares, QUIET) is None
-    clock.now_s += 0.6
+    clock.now_s += 1.8
     assert refused_s(shares, BUSY) is None

@@ -13,7 +13,7 @@ from hindsight_runtime.errors import Overloaded
 
 BURST_S = 1.0  # of unused work that a tenant may have saved up
 REPENT_S = 1.0  # within its rate, and a tenant's calls run side by side again
-REST = 3.0  # times as long as a call took, in which a tenant that asks for too much has no other: at most a quarter of the time
+REST = 9.0  # times as long as a call took, in which a tenant that asks for too much has no other: at most a tenth of the time
 TENANTS = 4096  # whose balance is remembered; a full one need not be
 
 
