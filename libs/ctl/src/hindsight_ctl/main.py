@@ -65,7 +65,9 @@ def create(
     agent: Annotated[list[str] | None, typer.Option(help="An agent it may use; repeat for several; default: all.")] = None,
     default_agent: Annotated[str, typer.Option(help="The agent meant where a call names none.")] = "",
     scope: Annotated[list[str] | None, typer.Option(help="A scope it is limited to, such as user:42 or user:*.")] = None,
-    right: Annotated[list[str] | None, typer.Option(help="read, write, admin, operator or instruct; default: read and write.")] = None,
+    right: Annotated[
+        list[str] | None, typer.Option(help="read, write, admin, operator or instruct; default: read and write.")
+    ] = None,
     source: Annotated[list[str] | None, typer.Option(help="A source it may claim: user, tool, inference, import.")] = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="Days until it expires; default: never.")] = None,
     as_json: AsJson = False,
