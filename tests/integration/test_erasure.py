@@ -12,7 +12,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
-from hindsight_ingest.eraser import Eraser, key_prefix
+from hindsight_ingest.eraser import Eraser
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.pipeline import JobLost
 from hindsight_ingest.settings import WorkerSettings
