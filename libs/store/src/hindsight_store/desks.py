@@ -1,14 +1,15 @@
 """Desks in Redis: what a session, or a user, has at hand, within a budget of tokens; and which memories are hot.
 
-A desk evicts by GreedyDual (Young 1994; with frequency: Cherkasova 1998): an entry's priority is the desk's clock at its last use
-plus its worth times its uses, the lowest leaves first, and the clock moves to the priority of what left. With equal worths that is
-LRU; what is worth n times as much outlives n turnovers of the desk. Putting, evicting and counting are one script.
+A desk evicts by GreedyDual (Young 1994; with frequency: Cherkasova 1998): an entry's priority is the desk's clock at its last
+use plus its worth times its uses, the lowest leaves first, and the clock moves to the priority of what left. With equal worths
+that is LRU; what is worth n times as much outlives n turnovers of the desk. Putting, evicting and counting are one script.
 """
 
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -240,7 +241,7 @@ def key_prefix(tenant_id: int, agent_id: str) -> str:
 
 
 def entry_id(desk: Desk, key: str) -> str:
-    """What citations and receipts call an entry: the same for the same desk and key, and nothing of either can be read from it."""
+    """What citations and receipts call an entry: the same for the same desk and key, neither of which can be read from it."""
     text = "\0".join((str(desk.tenant_id), desk.agent_id, desk.scope, key))
     return "desk:" + hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
@@ -322,7 +323,7 @@ class Desks:
             async with asyncio.timeout(TIMEOUT_S), self._redis.pipeline(transaction=False) as pipe:
                 for desk, memory_ids in scopes.items():
                     name = _hot(desk)
-                    if named := {memory_id: at for memory_id in memory_ids}:
+                    if named := dict.fromkeys(memory_ids, at):
                         pipe.zadd(name, named)
                         pipe.zremrangebyrank(name, 0, -HOT - 1)
                         pipe.expire(name, int(HOT_S))
@@ -332,8 +333,20 @@ class Desks:
         """The ids of the memories that were written or recalled under a scope in the last half hour, the latest first."""
         with away():
             async with asyncio.timeout(TIMEOUT_S):
-                found = await self._redis.zrevrangebyscore(_hot(desk), "+inf", now.timestamp() - HOT_S)
+                found: list[Any] = await self._redis.zrevrangebyscore(_hot(desk), "+inf", now.timestamp() - HOT_S)  # pyright: ignore
         return [memory_id.decode() for memory_id in found]
+
+    async def ping(self) -> None:
+        """Return if Redis answers.
+
+        Raises:
+            ConnectionError: it does not.
+        """
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                await self._redis.ping()  # pyright: ignore[reportGeneralTypeIssues]
+        except (redis.RedisError, TimeoutError) as error:
+            raise ConnectionError(str(error)) from None
 
     async def _run(self, name: str, desk: Desk, *given: Any) -> Any:
         with away():
@@ -362,3 +375,13 @@ def _entry(key: str, text: bytes, note: bytes, until_ms: bytes) -> Entry:
         put_at=datetime.fromtimestamp(kept["put_at"], UTC),
         expires_at=datetime.fromtimestamp(float(until_ms) / 1000, UTC) if until_ms else None,
     )
+
+
+@asynccontextmanager
+async def open_desks(url: str, *, budget_tokens: int = 0) -> AsyncIterator[Desks]:
+    """The desks in the Redis at a URL, inside the block; it need not be there yet."""
+    client = redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
+    try:
+        yield Desks(client, budget_tokens=budget_tokens)
+    finally:
+        await client.aclose()
