@@ -39,6 +39,7 @@ REMEDIES = {
     "UNAVAILABLE": "look at HINDSIGHT_INGEST_ADDRESS and HINDSIGHT_RECALL_ADDRESS, and whether the services run",
 }
 FIELD_REMEDIES = {"agent_id": "give --agent", "api_key": "look at HINDSIGHT_API_KEY"}
+TRIES = 6  # of a call that is refused for its tenant's rate: a flood is what an operator ends
 JOBS_AT_ONCE = 256
 WAIT_S = 0.5
 
@@ -61,7 +62,8 @@ errors = Console(stderr=True)
 
 @app.callback()
 def about() -> None:
-    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; HINDSIGHT_INGEST_ADDRESS and
+    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; review, share, unshare and grants
+    need read and write as well, which the operator's key has not. HINDSIGHT_INGEST_ADDRESS and
     HINDSIGHT_RECALL_ADDRESS say where the services are (default 127.0.0.1:50051 and 127.0.0.1:50052)."""
 
 
@@ -326,15 +328,16 @@ def erase(
         raise typer.Exit(2)
     named = MemorySource(memory_id=memory) if memory else _read_source(source) if source else None
 
-    async def carry_out(client: Hindsight) -> Erasure:
-        what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
-        erasure = await client.erase(**what, dry_run=not yes, rewrite=rewrite)
-        while yes and erasure.receipt is None:
-            await asyncio.sleep(WAIT_S)
-            erasure = await client.get_erasure(erasure.id, tenant=tenant)
-        return erasure
+    what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
+    erasure = _run(lambda client: client.erase(**what, dry_run=not yes, rewrite=rewrite))
 
-    erasure = _run(carry_out)
+    async def wait(client: Hindsight) -> Erasure:
+        while (found := await client.get_erasure(erasure.id, tenant=tenant)).receipt is None:  # noqa: ASYNC110 - the worker is elsewhere
+            await asyncio.sleep(WAIT_S)
+        return found
+
+    if yes and not erasure.receipt:
+        erasure = _run(wait)
     _print_json(asdict(erasure.receipt) if erasure.receipt else {"would be removed": erasure.counts, "do it with": "--yes"})
 
 
@@ -442,8 +445,17 @@ def _plain(text: str) -> str:
 
 
 def _run(act: Callable[[Hindsight], Awaitable[Any]], *, needs: str = "") -> Any:
+    """Carry out an act, or say in one line why not; one that is over the tenant's rate is begun anew."""
+
     async def connected() -> Any:
         async with Hindsight.from_environment() as client:
+            for _ in range(TRIES - 1):
+                try:
+                    return await act(client)
+                except HindsightError as error:
+                    if error.code != "RESOURCE_EXHAUSTED" or error.retry_after_s is None:
+                        raise
+                    await asyncio.sleep(error.retry_after_s)
             return await act(client)
 
     try:
@@ -452,6 +464,8 @@ def _run(act: Callable[[Hindsight], Awaitable[Any]], *, needs: str = "") -> Any:
         told = [error.message, *(FIELD_REMEDIES[name] for name in error.fields if name in FIELD_REMEDIES)]
         if error.code in REMEDIES:
             told.append(REMEDIES[error.code])
+        if error.retry_after_s is not None:
+            told.append(f"try again in {error.retry_after_s:g} s")
         if needs and error.code == "PERMISSION_DENIED":
             told.append(f"a key for this is made by {needs}")
         errors.print(f"hindsightctl: {'; '.join(told)}", markup=False, soft_wrap=True)
