@@ -400,7 +400,7 @@ def list_reviews(
         for r in reviews
     ]
     columns = ("id", "status", "reason", "signs", "copies", "written by", "scope", "key", "trigger", "value")
-    _show_table(columns, rows)
+    _show_table(columns, rows, is_long=True)
 
 
 @review_commands.command("approve")
@@ -425,11 +425,16 @@ def reject(memory_id: str, agent: Agent = "") -> None:
     console.print(f"rejected {memory_id}")
 
 
-def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people; tab-separated lines for everything else."""
+def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, is_long: bool = False) -> None:
+    """A table for people, or a line a cell where cells are long; tab-separated lines for everything else."""
     if not console.is_terminal:
         for row in (columns, *rows):
             print("\t".join(map(_plain, row)))
+        return
+    if is_long:
+        for row in rows:
+            told = (f"{column}: {_plain(cell)}" for column, cell in zip(columns, row, strict=True) if cell)
+            console.print(*told, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
         return
     table = Table()
     for column in columns:
