@@ -27,11 +27,19 @@ from hindsight_memory import (
 from hindsight_runtime.identity import new_assertion_keys
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 Tenant = Annotated[str, typer.Option(help="The tenant; default: the key's own. Another one needs the operator's right.")]
 Agent = Annotated[str, typer.Option(help="The agent; default: the key's default agent.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
+AGENTS_KEY = "hindsightctl key create NAME --right read --right write --right admin --default-agent AGENT"
+REMEDIES = {
+    "UNAUTHENTICATED": "put a key with the admin or operator right into HINDSIGHT_API_KEY",
+    "UNAVAILABLE": "look at HINDSIGHT_INGEST_ADDRESS and HINDSIGHT_RECALL_ADDRESS, and whether the services run",
+}
+FIELD_REMEDIES = {"agent_id": "give --agent", "api_key": "look at HINDSIGHT_API_KEY"}
+TRIES = 6  # of a call that is refused for its tenant's rate: a flood is what an operator ends
 JOBS_AT_ONCE = 256
 WAIT_S = 0.5
 
@@ -54,7 +62,8 @@ errors = Console(stderr=True)
 
 @app.callback()
 def about() -> None:
-    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; HINDSIGHT_INGEST_ADDRESS and
+    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; review, share, unshare and grants
+    need read and write as well, which the operator's key has not. HINDSIGHT_INGEST_ADDRESS and
     HINDSIGHT_RECALL_ADDRESS say where the services are (default 127.0.0.1:50051 and 127.0.0.1:50052)."""
 
 
@@ -68,7 +77,9 @@ def create(
     right: Annotated[
         list[str] | None, typer.Option(help="read, write, admin, operator or instruct; default: read and write.")
     ] = None,
-    source: Annotated[list[str] | None, typer.Option(help="A source it may claim: user, tool, inference, import.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(help="A source it may claim: user, tool, inference, retrospective, import.")
+    ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="Days until it expires; default: never.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -101,12 +112,14 @@ def list_(tenant: Tenant = "", as_json: AsJson = False) -> None:
         return
     rows = [
         (
-            *(key.id, key.name, key.tenant, ", ".join(key.agent_ids) or "all", ", ".join(key.scopes) or "all"),
-            *(", ".join(key.rights), _day(key.expires_at), _day(key.revoked_at)),
+            *(key.id, key.name, key.tenant, ", ".join(key.agent_ids) or "all", key.default_agent_id),
+            *(", ".join(key.scopes) or "all", ", ".join(key.rights), ", ".join(key.sources)),
+            *(_day(key.expires_at), _day(key.revoked_at)),
         )
         for key in keys
     ]
-    _show_table(("id", "name", "tenant", "agents", "scopes", "rights", "expires", "revoked"), rows)
+    columns = ("id", "name", "tenant", "agents", "default agent", "scopes", "rights", "sources", "expires", "revoked")
+    _show_table(columns, rows)
 
 
 @key_commands.command("rotate")
@@ -186,13 +199,13 @@ def share(
     """Open memories of an agent to another agent of the tenant, and print the grant's id."""
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
     new = NewGrant(grantee, scope, key_prefix, "write" if write else "read", expires_at)
-    print(_run(lambda client: client.share(new, agent_id=agent)).id)
+    print(_run(lambda client: client.share(new, agent_id=agent), needs=AGENTS_KEY).id)
 
 
 @app.command("unshare")
 def unshare(grant_id: str, agent: Agent = "") -> None:
-    """End a grant, at once."""
-    _run(lambda client: client.unshare(grant_id, agent_id=agent))
+    """End a grant, at once. Others that open the same go on: see grants."""
+    _run(lambda client: client.unshare(grant_id, agent_id=agent), needs=AGENTS_KEY)
     console.print(f"ended {grant_id}")
 
 
@@ -207,7 +220,7 @@ def list_grants(
     async def collect(client: Hindsight) -> list[Grant]:
         return [grant async for grant in client.list_grants(include_ended=all_, agent_id=agent)]
 
-    grants = _run(collect)
+    grants = _run(collect, needs=AGENTS_KEY)
     if as_json:
         _print_json([asdict(grant) for grant in grants])
         return
@@ -259,9 +272,16 @@ def revoke_source(
     until: Annotated[datetime | None, typer.Option(help="Only what was written before this moment (UTC).")] = None,
 ) -> None:
     """Withdraw everything written from a source and derived from that. Its key goes on working: revoke that as well."""
+    if sum(map(bool, (key, session, tool, memory))) != 1:
+        errors.print("hindsightctl: name one of --key, --session, --tool and --memory")
+        raise typer.Exit(2)
     source = MemorySource(key, session, tool, memory, _utc(since), _utc(until))
     w = _run(lambda client: client.revoke_source(source, agent_id=agent))
     print(f"withdrawal {w.id or '-'}: {w.withdrawn} withdrawn, {w.rolled_back} rolled back, {w.turns} turns withheld")
+    if not w.id:
+        errors.print(
+            "hindsightctl: nothing that is there comes from this source; is it written as in audit list?", soft_wrap=True
+        )
 
 
 @source_commands.command("reinstate")
@@ -308,15 +328,16 @@ def erase(
         raise typer.Exit(2)
     named = MemorySource(memory_id=memory) if memory else _read_source(source) if source else None
 
-    async def carry_out(client: Hindsight) -> Erasure:
-        what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
-        erasure = await client.erase(**what, dry_run=not yes, rewrite=rewrite)
-        while yes and erasure.receipt is None:
-            await asyncio.sleep(WAIT_S)
-            erasure = await client.get_erasure(erasure.id, tenant=tenant)
-        return erasure
+    what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
+    erasure = _run(lambda client: client.erase(**what, dry_run=not yes, rewrite=rewrite))
 
-    erasure = _run(carry_out)
+    async def wait(client: Hindsight) -> Erasure:
+        while (found := await client.get_erasure(erasure.id, tenant=tenant)).receipt is None:  # noqa: ASYNC110 - the worker is elsewhere
+            await asyncio.sleep(WAIT_S)
+        return found
+
+    if yes and not erasure.receipt:
+        erasure = _run(wait)
     _print_json(asdict(erasure.receipt) if erasure.receipt else {"would be removed": erasure.counts, "do it with": "--yes"})
 
 
@@ -327,7 +348,7 @@ def verify_erasure(
 ) -> None:
     """Tell whether a receipt is genuine and nothing that it names is there any more; fails if not."""
     try:
-        told = json.load(receipt)
+        told = dict(json.load(receipt))
         moments = {name: datetime.fromisoformat(told[name]) if told[name] else None for name in told if name.endswith("_at")}
         read = ErasureReceipt(**{**told, **moments})
     except (ValueError, TypeError):
@@ -367,15 +388,19 @@ def list_reviews(
     async def collect(client: Hindsight) -> list[Review]:
         return [review async for review in client.list_reviews(reason, agent_id=agent)]
 
-    reviews = _run(collect)
+    reviews = _run(collect, needs=AGENTS_KEY)
     if as_json:
         _print_json([asdict(review) for review in reviews])
         return
     rows = [
-        (r.memory.id, r.memory.status, r.reason, ", ".join(r.signs), str(r.copies), r.principal, r.memory.key, r.memory.value)
+        (
+            *(r.memory.id, r.memory.status, r.reason, ", ".join(r.signs), str(r.copies), r.principal),
+            *(r.memory.scope, r.memory.key, r.memory.query, r.memory.value),
+        )
         for r in reviews
     ]
-    _show_table(("id", "status", "reason", "signs", "copies", "written by", "key", "value"), rows)
+    columns = ("id", "status", "reason", "signs", "copies", "written by", "scope", "key", "trigger", "value")
+    _show_table(columns, rows, is_long=True)
 
 
 @review_commands.command("approve")
@@ -389,40 +414,66 @@ def approve(
     """Let a memory in, as it is or with other words; from then on it is recalled."""
     given = {"key": key, "query": query, "value": value}
     edits = {name: text for name, text in given.items() if text is not None}
-    result = _run(lambda client: client.approve(memory_id, edits, agent_id=agent))
+    result = _run(lambda client: client.approve(memory_id, edits, agent_id=agent), needs=AGENTS_KEY)
     console.print(f"{result.outcome} {result.memory_id} {result.detail}".rstrip(), markup=False, soft_wrap=True)
 
 
 @review_commands.command("reject")
 def reject(memory_id: str, agent: Agent = "") -> None:
     """Keep a memory out: it is deleted."""
-    _run(lambda client: client.reject(memory_id, agent_id=agent))
+    _run(lambda client: client.reject(memory_id, agent_id=agent), needs=AGENTS_KEY)
     console.print(f"rejected {memory_id}")
 
 
-def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people; tab-separated lines for everything else."""
+def _show_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, is_long: bool = False) -> None:
+    """A table for people, or a line a cell where cells are long; tab-separated lines for everything else."""
     if not console.is_terminal:
         for row in (columns, *rows):
-            print("\t".join(row))
+            print("\t".join(map(_plain, row)))
+        return
+    if is_long:
+        for row in rows:
+            told = (f"{column}: {_plain(cell)}" for column, cell in zip(columns, row, strict=True) if cell)
+            console.print(*told, "", sep="\n", markup=False, highlight=False, soft_wrap=True)
         return
     table = Table()
     for column in columns:
         table.add_column(column, no_wrap=column in ("id", "name"), overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(_plain(cell)) for cell in row))
     console.print(table)
 
 
-def _run(act: Callable[[Hindsight], Awaitable[Any]]) -> Any:
+def _plain(text: str) -> str:
+    """A text in one line that shows what it hides: what others wrote must not steer the terminal of who judges it."""
+    return "".join(c if c.isprintable() or c == "\u3000" else c.encode("unicode_escape").decode() for c in text)
+
+
+def _run(act: Callable[[Hindsight], Awaitable[Any]], *, needs: str = "") -> Any:
+    """Carry out an act, or say in one line why not; one that is over the tenant's rate is begun anew."""
+
     async def connected() -> Any:
         async with Hindsight.from_environment() as client:
+            for _ in range(TRIES - 1):
+                try:
+                    return await act(client)
+                except HindsightError as error:
+                    if error.code != "RESOURCE_EXHAUSTED" or error.retry_after_s is None:
+                        raise
+                    await asyncio.sleep(error.retry_after_s)
             return await act(client)
 
     try:
         return asyncio.run(connected())
     except HindsightError as error:
-        errors.print(f"hindsightctl: {error.message}", markup=False, soft_wrap=True)
+        told = [error.message, *(FIELD_REMEDIES[name] for name in error.fields if name in FIELD_REMEDIES)]
+        if error.code in REMEDIES:
+            told.append(REMEDIES[error.code])
+        if error.retry_after_s is not None:
+            told.append(f"try again in {error.retry_after_s:g} s")
+        if needs and error.code == "PERMISSION_DENIED":
+            told.append(f"a key for this is made by {needs}")
+        errors.print(f"hindsightctl: {'; '.join(told)}", markup=False, soft_wrap=True)
         raise typer.Exit(1) from None
 
 
