@@ -62,7 +62,8 @@ def test_balances_stay_bounded(monkeypatch: pytest.MonkeyPatch):
 
 
 async def test_calls_above_the_number_wait_in_order_and_another_tenant_s_do_not():
-    shares, order = Shares(Limits(concurrent=2)), []
+    clock = Clock()
+    shares, order = Shares(Limits(concurrent=2), clock=clock), []
     may_end, is_quiet_in = asyncio.Event(), asyncio.Event()
 
     async def call(tenant_id: int, name: str) -> None:
@@ -78,9 +79,30 @@ async def test_calls_above_the_number_wait_in_order_and_another_tenant_s_do_not(
         tasks.create_task(call(QUIET, "quiet"))
         await is_quiet_in.wait()
         assert order == ["busy 0", "busy 1", "quiet"]
+        clock.now_s += limits.CALLS_S
         may_end.set()
     assert order[3:] == ["busy 2", "busy 3", "busy 4"]
     assert shares._queues == {}
+
+
+async def test_a_tenant_has_a_part_of_its_calls_at_once_while_others_call_too():
+    clock, running = Clock(), []
+    shares, may_end = Shares(Limits(concurrent=8), clock=clock), asyncio.Event()
+
+    async def call(tenant_id: int) -> None:
+        async with shares.turn(tenant_id):
+            running.append(tenant_id)
+            await may_end.wait()
+
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        tasks.create_task(call(QUIET))
+        await asyncio.sleep(0)
+        for _ in range(12):
+            tasks.create_task(call(BUSY))
+        await asyncio.sleep(0)
+        assert running == [QUIET, BUSY, BUSY]
+        may_end.set()
+    assert sorted(running) == [*[BUSY] * 12, QUIET]
 
 
 async def test_the_calls_of_a_tenant_over_its_rate_run_one_at_a_time_until_it_keeps_to_it():

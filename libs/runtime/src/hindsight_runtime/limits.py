@@ -12,6 +12,8 @@ from hindsight_runtime.errors import Overloaded
 
 BURST_S = 1.0  # of unused work that a tenant may have saved up
 REPENT_S = 1.0  # within its rate, and a tenant's calls run side by side again
+BESIDE = 4  # the part of its calls at once that a tenant has while others call too: a burst of one is a wait of the others
+CALLS_S = 1.0  # a tenant calls while its last call began no longer ago
 YIELD_S = 0.5  # at most that a call of a tenant that asks for too much waits for a moment in which no other tenant's runs
 TENANTS = 4096  # whose balance is remembered; a full one need not be
 
@@ -33,6 +35,7 @@ class Shares:
         self._balances: dict[int, tuple[float, float]] = {}  # tenant -> work it may still ask for, and when that was so
         self._refused_until: dict[int, float] = {}  # tenant -> until when it counts as one that asks for too much
         self._queues: dict[int, _Queue] = {}  # of the tenants that have calls
+        self._called_at: dict[int, float] = {}  # tenant -> when it last called; who called last comes last
 
     def spend(self, tenant_id: int, work: int) -> None:
         """Take work from a tenant's balance, which may go below zero for what is larger than the whole: then it is repaid first.
@@ -61,6 +64,10 @@ class Shares:
     async def turn(self, tenant_id: int) -> AsyncIterator[None]:
         """Wait, first come first served among the tenant's own calls, until one more of them may run; run it in the block."""
         queue = self._queues.setdefault(tenant_id, _Queue())
+        self._called_at.pop(tenant_id, None)
+        self._called_at[tenant_id] = self._clock()
+        if len(self._called_at) > TENANTS:
+            del self._called_at[next(iter(self._called_at))]
         if queue.waiting or queue.running >= self._allowance(tenant_id):
             await self._wait(tenant_id, queue)
         else:
@@ -108,12 +115,17 @@ class Shares:
     def _asks_too_much(self, tenant_id: int) -> bool:
         return self._refused_until.get(tenant_id, 0.0) > self._clock()
 
+    def _has_company(self, tenant_id: int) -> bool:
+        other = next((t for t in reversed(self._called_at) if t != tenant_id), None)
+        return other is not None and self._clock() - self._called_at[other] < CALLS_S
+
     def _allowance(self, tenant_id: int) -> float:
-        """How many calls may run at once: while the tenant asks for more than its rate one, and only beside no other
-        tenant's, so that these are not slowed; unless it has waited for that long enough.
+        """How many calls may run at once: a part of the limit while others call too. While the tenant asks for more than its
+        rate one, and only beside no other tenant's, so that these are not slowed; unless it has waited for that long enough.
         """
         if not self._asks_too_much(tenant_id):
-            return self._limits.concurrent or float("inf")
+            most = self._limits.concurrent or float("inf")
+            return max(1, most // BESIDE) if self._has_company(tenant_id) else most
         waiting = self._queues[tenant_id].waiting
         has_yielded = bool(waiting) and self._clock() - next(iter(waiting.values())) >= YIELD_S
         is_alone = not any(q.running for t, q in self._queues.items() if t != tenant_id and not self._asks_too_much(t))
