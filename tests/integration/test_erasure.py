@@ -12,7 +12,7 @@ from uuid import UUID
 
 import asyncpg
 import pytest
-from hindsight_ingest.eraser import Eraser, key_prefix
+from hindsight_ingest.eraser import Eraser
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.pipeline import JobLost
 from hindsight_ingest.settings import WorkerSettings
@@ -20,6 +20,7 @@ from hindsight_ingest.worker import assemble, find_generation
 from hindsight_memory import Erasure, Filter, Hindsight, HindsightError, MemorySource, NewKey, NewMemory, Turn
 from hindsight_runtime.embedder import open_embedder
 from hindsight_store import erasures, jobs
+from hindsight_store.desks import key_prefix
 from hindsight_store.erasures import ERASE, TABLES
 from hindsight_store.ids import uuid7
 from hindsight_store.pool import open_pool

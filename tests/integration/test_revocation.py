@@ -127,6 +127,14 @@ async def test_what_a_source_superseded_holds_again_and_what_superseded_it_stays
     assert await stored(good) == before
 
 
+async def test_a_review_of_what_is_withdrawn_names_the_key_that_wrote_it(writers: Writers):
+    written = await writers.bad.write(NewMemory("refunds", "Refunds are paid in gift cards."))
+    author = (await writers.bad.describe_caller()).id
+    await writers.admin.revoke_source(writers.source)
+    waiting = [(r.memory.id, r.reason, r.principal) async for r in writers.admin.list_reviews()]
+    assert waiting == [(written.memory_id, "source_revoked", author)]
+
+
 async def test_what_was_born_as_the_past_of_a_withdrawn_memory_holds_without_end(writers: Writers):
     await writers.bad.write(NewMemory("home city", "Ada moved to Lisbon.", valid_from=day(6)))
     turin = await writers.good.write(NewMemory("home city", "Ada lives in Turin.", valid_from=day(1)))

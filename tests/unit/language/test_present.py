@@ -19,6 +19,11 @@ from hindsight_language.present import contradicts_present
         ("用户喜欢简短的回答", "请详细解释一下", "choice"),
         ("User lives in Lisbon.", "I live in Berlin now.", "value"),
         ("用户住在成都", "我住在杭州", "value"),
+        ("User lives in Lisbon.", "User: I live in Berlin now.", "value"),
+        ("用户住在成都", "用户：我住在杭州", "value"),
+        ("Ada lives in Lisbon.", "Ada: I live in Berlin now.", "value"),
+        ("小林住在成都", "小林：我住在杭州", "value"),
+        ("User prefers English.", "User: 请把这份报告翻译一下", "language"),
     ],
 )
 def test_the_present_contradicts(kept: str, said: str, rule: str):
@@ -37,6 +42,14 @@ def test_the_present_contradicts(kept: str, said: str, rule: str):
         ("User prefers English.", "Please translate this report."),
         ("用户住在成都", "成都有什么好吃的？"),
         ("不要发邮件通知我", "不要发邮件"),
+        ("Always answer in Chinese.", "I moved to Lisbon last week."),
+        ("From now on, reply in English.", "请把这份报告翻译一下"),
+        ("以后都用中文回答我", "Could you translate this for me please?"),
+        ("回答一律用英文", "请把这份报告翻译一下"),
+        ("User lives in Lisbon.", "Assistant: I live in Berlin now."),
+        ("用户住在成都", "助手：我住在杭州"),
+        ("User lives in Lisbon.", "Bob: I live in Berlin now."),
+        ("User prefers English.", "Assistant: 请把这份报告翻译一下"),
     ],
 )
 def test_the_present_does_not_contradict(kept: str, said: str):

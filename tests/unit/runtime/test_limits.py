@@ -139,16 +139,36 @@ def test_a_request_weighs_as_much_as_it_has_entries():
     assert weigh(recall_pb2.RecallRequest(query="which row?")) == 1
 
 
-async def test_who_asks_for_too_much_has_a_tenth_of_the_time():
-    clock = Clock()
-    shares = Shares(Limits(calls_per_s=10), clock=clock)
-    while refused_s(shares, BUSY) is None:
-        pass
-    clock.now_s += 0.5
-    assert refused_s(shares, BUSY) is None
-    async with shares.turn(BUSY):
-        clock.now_s += 0.2
-    assert refused_s(shares, BUSY) == pytest.approx(1.8)
-    assert refused_s(shares, QUIET) is None
-    clock.now_s += 1.8
-    assert refused_s(shares, BUSY) is None
+async def test_who_asks_for_too_much_runs_only_beside_nobody_else_or_after_a_while():
+    clock, order = Clock(), []
+    shares = Shares(Limits(calls_per_s=1), clock=clock)
+    may_end = {name: asyncio.Event() for name in ("quiet", "next", "busy 0", "busy 1")}
+
+    async def call(tenant_id: int, name: str) -> None:
+        async with shares.turn(tenant_id):
+            order.append(name)
+            await may_end[name].wait()
+
+    assert [refused_s(shares, BUSY) for _ in range(2)] == [None, pytest.approx(1)]
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        quiet = tasks.create_task(call(QUIET, "quiet"))
+        await asyncio.sleep(0)
+        busy = [tasks.create_task(call(BUSY, f"busy {number}")) for number in range(2)]
+        await asyncio.sleep(0)
+        assert order == ["quiet"]
+        may_end["quiet"].set()
+        await quiet
+        await asyncio.sleep(0)
+        assert order == ["quiet", "busy 0"]
+        tasks.create_task(call(QUIET, "next"))
+        may_end["busy 0"].set()
+        await busy[0]
+        await asyncio.sleep(0)
+        assert order == ["quiet", "busy 0", "next"]
+        clock.now_s += limits.YIELD_S  # it has waited for long enough; its timer says so
+        while len(order) < 4:  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0.01)
+        assert order == ["quiet", "busy 0", "next", "busy 1"]
+        for event in may_end.values():
+            event.set()
+    assert shares._queues == {}

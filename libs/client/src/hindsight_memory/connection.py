@@ -22,6 +22,7 @@ from hindsight.v1 import (
 )
 
 from hindsight_memory.errors import to_error
+from hindsight_memory.wire.fields import invalid
 
 INGEST_ADDRESS = "127.0.0.1:50051"
 RECALL_ADDRESS = "127.0.0.1:50052"
@@ -54,7 +55,7 @@ class Connection:
         recall_address: str = RECALL_ADDRESS,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self._metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        self._metadata = _metadata(api_key)
         self._agent_id = agent_id
         self._timeout_s = timeout_s
         self._channels = [
@@ -82,7 +83,7 @@ class Connection:
     def with_key(self, api_key: str, *, timeout_s: float | None = None) -> Self:
         """The same connection under another key, and another timeout where one is given; closing it closes nothing."""
         other = copy.copy(self)
-        other._metadata = (("authorization", f"Bearer {api_key}"),) if api_key else ()
+        other._metadata = _metadata(api_key)
         other._timeout_s = timeout_s or self._timeout_s
         other._channels = []
         return other
@@ -118,3 +119,11 @@ class Connection:
                     raise to_error(error) from None
                 await asyncio.sleep((to_error(error).retry_after_s or RETRY_PAUSE_S) * 2**attempt / 2)
         raise AssertionError
+
+
+def _metadata(api_key: str) -> tuple[tuple[str, str], ...]:
+    """What names the caller in every call; gRPC would fail on a key with other characters without saying which field."""
+    key = api_key.strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise invalid("api_key", "not a key: it has characters that no key has; give it whole, as it was shown")
+    return (("authorization", f"Bearer {key}"),) if key else ()

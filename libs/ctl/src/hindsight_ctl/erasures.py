@@ -35,15 +35,16 @@ def erase(
         raise typer.Exit(2)
     named = MemorySource(memory_id=memory) if memory else _read_source(source) if source else None
 
-    async def carry_out(client: Hindsight) -> Erasure:
-        what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
-        erasure = await client.erase(**what, dry_run=not yes, rewrite=rewrite)
-        while yes and erasure.receipt is None:
-            await asyncio.sleep(WAIT_S)
-            erasure = await client.get_erasure(erasure.id, tenant=tenant)
-        return erasure
+    what: Any = {"scope": scope, "source": named, "agent_id": agent, "tenant": tenant}
+    erasure = run(lambda client: client.erase(**what, dry_run=not yes, rewrite=rewrite))
 
-    erasure = run(carry_out)
+    async def wait(client: Hindsight) -> Erasure:
+        while (found := await client.get_erasure(erasure.id, tenant=tenant)).receipt is None:  # noqa: ASYNC110 - the worker is elsewhere
+            await asyncio.sleep(WAIT_S)
+        return found
+
+    if yes and not erasure.receipt:
+        erasure = run(wait)
     print_json(asdict(erasure.receipt) if erasure.receipt else {"would be removed": erasure.counts, "do it with": "--yes"})
 
 
@@ -54,7 +55,7 @@ def verify_erasure(
 ) -> None:
     """Tell whether a receipt is genuine and nothing that it names is there any more; fails if not."""
     try:
-        told = json.load(receipt)
+        told = dict(json.load(receipt))
         moments = {name: datetime.fromisoformat(told[name]) if told[name] else None for name in told if name.endswith("_at")}
         read = ErasureReceipt(**{**told, **moments})
     except (ValueError, TypeError):

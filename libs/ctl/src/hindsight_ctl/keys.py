@@ -23,7 +23,9 @@ def create(
     right: Annotated[
         list[str] | None, typer.Option(help="read, write, admin, operator or instruct; default: read and write.")
     ] = None,
-    source: Annotated[list[str] | None, typer.Option(help="A source it may claim: user, tool, inference, import.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(help="A source it may claim: user, tool, inference, retrospective, import.")
+    ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="Days until it expires; default: never.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -56,12 +58,14 @@ def list_(tenant: Tenant = "", as_json: AsJson = False) -> None:
         return
     rows = [
         (
-            *(key.id, key.name, key.tenant, ", ".join(key.agent_ids) or "all", ", ".join(key.scopes) or "all"),
-            *(", ".join(key.rights), day(key.expires_at), day(key.revoked_at)),
+            *(key.id, key.name, key.tenant, ", ".join(key.agent_ids) or "all", key.default_agent_id),
+            *(", ".join(key.scopes) or "all", ", ".join(key.rights), ", ".join(key.sources)),
+            *(day(key.expires_at), day(key.revoked_at)),
         )
         for key in keys
     ]
-    show_table(("id", "name", "tenant", "agents", "scopes", "rights", "expires", "revoked"), rows)
+    columns = ("id", "name", "tenant", "agents", "default agent", "scopes", "rights", "sources", "expires", "revoked")
+    show_table(columns, rows)
 
 
 @commands.command("rotate")

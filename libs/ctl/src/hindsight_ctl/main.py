@@ -16,7 +16,8 @@ app.add_typer(reviews.commands, name="review")
 
 @app.callback()
 def about() -> None:
-    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; HINDSIGHT_INGEST_ADDRESS and
+    """Operate hindsight. HINDSIGHT_API_KEY holds a key with the admin or operator right; review, share, unshare and grants
+    need read and write as well, which the operator's key has not. HINDSIGHT_INGEST_ADDRESS and
     HINDSIGHT_RECALL_ADDRESS say where the services are (default 127.0.0.1:50051 and 127.0.0.1:50052)."""
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from hindsight_memory import Grant, Hindsight, NewGrant
 
-from hindsight_ctl.terminal import Agent, AsJson, console, day, print_json, run, show_table
+from hindsight_ctl.terminal import AGENTS_KEY, Agent, AsJson, console, day, print_json, run, show_table
 
 commands = typer.Typer()
 
@@ -24,13 +24,13 @@ def share(
     """Open memories of an agent to another agent of the tenant, and print the grant's id."""
     expires_at = datetime.now(UTC) + timedelta(days=days) if days else None
     new = NewGrant(grantee, scope, key_prefix, "write" if write else "read", expires_at)
-    print(run(lambda client: client.share(new, agent_id=agent)).id)
+    print(run(lambda client: client.share(new, agent_id=agent), needs=AGENTS_KEY).id)
 
 
 @commands.command("unshare")
 def unshare(grant_id: str, agent: Agent = "") -> None:
-    """End a grant, at once."""
-    run(lambda client: client.unshare(grant_id, agent_id=agent))
+    """End a grant, at once. Others that open the same go on: see grants."""
+    run(lambda client: client.unshare(grant_id, agent_id=agent), needs=AGENTS_KEY)
     console.print(f"ended {grant_id}")
 
 
@@ -45,7 +45,7 @@ def list_grants(
     async def collect(client: Hindsight) -> list[Grant]:
         return [grant async for grant in client.list_grants(include_ended=all_, agent_id=agent)]
 
-    grants = run(collect)
+    grants = run(collect, needs=AGENTS_KEY)
     if as_json:
         print_json([asdict(grant) for grant in grants])
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from hindsight_memory import Hindsight, MemorySource, Withdrawal
 
-from hindsight_ctl.terminal import AsJson, day, print_json, run, show_table, utc
+from hindsight_ctl.terminal import AsJson, day, errors, print_json, run, show_table, utc
 
 commands = typer.Typer(no_args_is_help=True, help="Hostile sources: withdraw what came from one, take that back.")
 
@@ -23,9 +23,16 @@ def revoke_source(
     until: Annotated[datetime | None, typer.Option(help="Only what was written before this moment (UTC).")] = None,
 ) -> None:
     """Withdraw everything written from a source and derived from that. Its key goes on working: revoke that as well."""
+    if sum(map(bool, (key, session, tool, memory))) != 1:
+        errors.print("hindsightctl: name one of --key, --session, --tool and --memory")
+        raise typer.Exit(2)
     source = MemorySource(key, session, tool, memory, utc(since), utc(until))
     w = run(lambda client: client.revoke_source(source, agent_id=agent))
     print(f"withdrawal {w.id or '-'}: {w.withdrawn} withdrawn, {w.rolled_back} rolled back, {w.turns} turns withheld")
+    if not w.id:
+        errors.print(
+            "hindsightctl: nothing that is there comes from this source; is it written as in audit list?", soft_wrap=True
+        )
 
 
 @commands.command("reinstate")

@@ -45,6 +45,16 @@ _SPEAKS = re.compile(
     r"答复|用|说|讲|语言",
     re.IGNORECASE,
 )
+_WHATEVER_IS_SPOKEN = re.compile(
+    r"\b(?:always|from now on|regardless|whatever|whichever|no matter)\b|"
+    r"以后|今后|从现在起|都(?=[用以要请说写])|一律|始终|总是|永远|无论|不管",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\s*([A-Za-z][\w.-]{0,23}|[\u4e00-\u9fff]{1,8})\s*[:：]\s*")
+_USER_LABELS = frozenset({"user", "human", "customer", "client", "me", "用户", "客户", "顾客", "我"})
+_AGENT_LABELS = frozenset(
+    {"assistant", "agent", "ai", "bot", "tool", "system", "助手", "智能体", "机器人", "客服", "工具", "系统"}
+)
 _SENTENCE = re.compile(r"[^.!?。！？\n;；]+[.!?。！？]?")
 _CLAUSE_END = re.compile(r"[,，;；.。!！?？]|\b(?:but|because|and then|when|unless|except)\b|但|因为|除非|除了")
 
@@ -122,14 +132,28 @@ def contradicts_present(memory: Statement, said: Sequence[str]) -> str:
     """
     if memory.kind in ("summary", "experience"):
         return ""
-    if said and _is_other_language(memory.value, said[-1]):
+    spoken = [line for turn in said if (line := _without_label(turn))]
+    if spoken and _is_other_language(memory.value, spoken[-1]):
         return "language"
-    for sentence in _sentences(said):
+    for sentence in _sentences(spoken):
         if _INQUIRES.search(sentence):
             continue
         if rule := _contradicts_sentence(memory, sentence):
             return rule
     return ""
+
+
+def _without_label(turn: str) -> str:
+    """What people say in a turn, without who says it; "" where an agent speaks. A name stays, in place of "I"."""
+    label = _LABEL.match(turn)
+    if not label:
+        return turn
+    name, rest = label[1], turn[label.end() :]
+    if name.lower() in _AGENT_LABELS:
+        return ""
+    if name.lower() in _USER_LABELS:
+        return rest
+    return re.sub(r"^(?:I\b|我)", name + (" " if name.isascii() else ""), rest) if re.match(r"I\b(?!')|我", rest) else turn
 
 
 def _sentences(said: Sequence[str]) -> list[str]:
@@ -198,6 +222,8 @@ def _is_other_language(kept: str, spoken: str) -> bool:
     """Whether a memory asks for one language, and the last that was said is in the other."""
     asked = [name for name, pattern in _LANGUAGES.items() if pattern.search(kept)]
     if len(asked) != 1 or not _SPEAKS.search(kept) or _REFUSES.search(kept) or len(kept) > SENTENCE_CHARS:
+        return False
+    if _WHATEVER_IS_SPOKEN.search(kept):  # who asks for answers in one language may well speak another
         return False
     han, letters = len(HAN.findall(spoken)), len(re.findall(r"[A-Za-z]", spoken))
     if asked[0] == "en":

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from hindsight_runtime.errors import InvalidField, PermissionDenied, Unauthenticated
 
 AGENT_SCOPE = "agent"  # what concerns the agent itself, readable under every scope
+SESSION_PREFIX = "session:"  # of the scope that a session is
 KEY_PREFIX = "hs_"
 ASSERTION_LIFETIME_S = 60
 CACHE_S = 5.0  # a revoked key works no longer than this
@@ -110,6 +111,18 @@ class Principal:
             scope = self.scopes[0]
         self._admit(scope, reading=False)
         return scope
+
+    def desk_of(self, named: str) -> str:
+        """What the desk of a scope is called: a session's belongs to the key's own scope where the key has a single one.
+
+        Raises:
+            PermissionDenied: the credential does not admit the scope.
+        """
+        if self.may_use(named):
+            return named
+        if named.startswith(SESSION_PREFIX) and len(self.scopes) == 1 and not self.scopes[0].endswith("*"):
+            return f"{self.scopes[0]}/{named}"
+        raise PermissionDenied("the key is limited to other scopes; name one of its own")
 
     def _admit(self, scope: str, *, reading: bool) -> None:
         if not (self.may_read(scope) if reading else self.may_use(scope)):

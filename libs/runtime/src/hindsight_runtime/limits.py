@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from hindsight_runtime.errors import Overloaded
 
 BURST_S = 1.0  # of unused work that a tenant may have saved up
 REPENT_S = 1.0  # within its rate, and a tenant's calls run side by side again
-REST = 9.0  # times as long as a call took, in which a tenant that asks for too much has no other: at most a tenth of the time
+YIELD_S = 0.5  # at most that a call of a tenant that asks for too much waits for a moment in which no other tenant's runs
 TENANTS = 4096  # whose balance is remembered; a full one need not be
 
 
@@ -33,7 +32,6 @@ class Shares:
         self._clock = clock
         self._balances: dict[int, tuple[float, float]] = {}  # tenant -> work it may still ask for, and when that was so
         self._refused_until: dict[int, float] = {}  # tenant -> until when it counts as one that asks for too much
-        self._rests_until: dict[int, float] = {}  # tenant that asks for too much -> until when it has no other call
         self._queues: dict[int, _Queue] = {}  # of the tenants that have calls
 
     def spend(self, tenant_id: int, work: int) -> None:
@@ -48,8 +46,7 @@ class Shares:
         now, most = self._clock(), max(1.0, rate * BURST_S)
         balance, was_at = self._balances.pop(tenant_id, (most, now))
         balance = min(most, balance + (now - was_at) * rate)
-        rest_s = self._rests_until.get(tenant_id, 0.0) - now
-        is_refused = balance < 1.0 or rest_s > 0
+        is_refused = balance < 1.0
         self._balances[tenant_id] = (balance if is_refused else balance - work, now)
         if len(self._balances) > TENANTS:
             del self._balances[next(iter(self._balances))]  # of whoever called longest ago
@@ -58,62 +55,69 @@ class Shares:
             self._refused_until[tenant_id] = now + REPENT_S
             if len(self._refused_until) > TENANTS:
                 del self._refused_until[next(iter(self._refused_until))]
-            retry_after_s = max(rest_s, (1.0 - balance) / rate)
-            raise Overloaded("the tenant is over its calls a second; slow down", retry_after_s=retry_after_s)
+            raise Overloaded("the tenant is over its calls a second; slow down", retry_after_s=(1.0 - balance) / rate)
 
     @asynccontextmanager
     async def turn(self, tenant_id: int) -> AsyncIterator[None]:
         """Wait, first come first served among the tenant's own calls, until one more of them may run; run it in the block."""
         queue = self._queues.setdefault(tenant_id, _Queue())
-        if queue.running < self._allowance(tenant_id) and not queue.waiting:
-            queue.running += 1
-        else:
+        if queue.waiting or queue.running >= self._allowance(tenant_id):
             await self._wait(tenant_id, queue)
-        began = self._clock()
+        else:
+            queue.running += 1
         try:
             yield
         finally:
-            self._rest(tenant_id, began)
             queue.running -= 1
-            self._go_on(tenant_id, queue)
-
-    def _rest(self, tenant_id: int, began: float) -> None:
-        """Let a tenant that asks for too much have no other call for some times as long as this one took."""
-        now = self._clock()
-        if self._refused_until.get(tenant_id, 0.0) > now:
-            self._rests_until.pop(tenant_id, None)
-            self._rests_until[tenant_id] = now + REST * (now - began)
-            if len(self._rests_until) > TENANTS:
-                del self._rests_until[next(iter(self._rests_until))]
+            self._go_on(tenant_id)
 
     async def _wait(self, tenant_id: int, queue: "_Queue") -> None:
-        called = asyncio.get_running_loop().create_future()
-        queue.waiting.append(called)
+        loop = asyncio.get_running_loop()
+        called = loop.create_future()
+        queue.waiting[called] = self._clock()
+        timer = loop.call_later(YIELD_S, self._call, tenant_id)
         try:
             await called
         except asyncio.CancelledError:
             if not called.cancelled():  # called and withdrawn in the same moment
                 queue.running -= 1
-            elif called in queue.waiting:
-                queue.waiting.remove(called)
-            self._go_on(tenant_id, queue)
+            queue.waiting.pop(called, None)
+            self._go_on(tenant_id)
             raise
+        finally:
+            timer.cancel()
 
-    def _go_on(self, tenant_id: int, queue: "_Queue") -> None:
-        """Call those who may run now; forget a queue that nobody is in."""
-        while queue.waiting and queue.running < self._allowance(tenant_id):
-            called = queue.waiting.popleft()
+    def _go_on(self, tenant_id: int) -> None:
+        """Call those who may run now that a call of this tenant has ended, its own first."""
+        self._call(tenant_id)
+        for other in [t for t, q in self._queues.items() if t != tenant_id and q.waiting]:
+            self._call(other)
+
+    def _call(self, tenant_id: int) -> None:
+        """Call those of a tenant who may run now; forget a queue that nobody is in."""
+        queue = self._queues.get(tenant_id)
+        while queue and queue.waiting and queue.running < self._allowance(tenant_id):
+            called = next(iter(queue.waiting))
+            del queue.waiting[called]
             if not called.cancelled():
                 called.set_result(None)
                 queue.running += 1
-        if not queue.running and not queue.waiting:
-            self._queues.pop(tenant_id, None)
+        if queue and not queue.running and not queue.waiting:
+            del self._queues[tenant_id]
+
+    def _asks_too_much(self, tenant_id: int) -> bool:
+        return self._refused_until.get(tenant_id, 0.0) > self._clock()
 
     def _allowance(self, tenant_id: int) -> float:
-        """How many calls may run at once: one while the tenant asks for more than its rate, so that others are not slowed."""
-        if self._refused_until.get(tenant_id, 0.0) > self._clock():
-            return 1
-        return self._limits.concurrent or float("inf")
+        """How many calls may run at once: while the tenant asks for more than its rate one, and only beside no other
+        tenant's, so that these are not slowed; unless it has waited for that long enough.
+        """
+        if not self._asks_too_much(tenant_id):
+            return self._limits.concurrent or float("inf")
+        waiting = self._queues[tenant_id].waiting
+        has_yielded = bool(waiting) and self._clock() - next(iter(waiting.values())) >= YIELD_S
+        is_alone = not any(q.running for t, q in self._queues.items() if t != tenant_id and not self._asks_too_much(t))
+        return 1 if is_alone or has_yielded else 0
 
 
 @dataclass(slots=True)
@@ -121,7 +125,7 @@ class _Queue:
     """The calls of one tenant that run or wait."""
 
     running: int = 0
-    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    waiting: dict[asyncio.Future[None], float] = field(default_factory=dict)  # in order -> since when
 
 
 def weigh(request: Message) -> int:

@@ -26,6 +26,9 @@ PENDING = f"""SELECT {REVIEW} FROM reviews AS r
     WHERE r.bank_id = $1 AND r.state = 'pending' AND ($2::uuid IS NULL OR r.memory_id < $2) AND ($4 = '' OR r.reason = $4)
     ORDER BY r.memory_id DESC LIMIT $3"""
 
+# A withdrawal makes the revision that waits, in the name of who asked for it.
+FIRST_WRITERS = "SELECT memory_id, principal FROM memories WHERE bank_id = $1 AND memory_id = ANY ($2) AND revision = 1"
+
 DOUBTED = "SELECT memory_id, reason FROM reviews WHERE bank_id = $1 AND memory_id = ANY ($2) AND state = 'pending'"
 
 
@@ -63,6 +66,11 @@ class ReviewReader:
     async def pending(self, bank_id: int, *, reason: str = "", before: UUID | None, limit: int) -> list[Review]:
         """What waits, the newest memory first, below an id."""
         return [to_review(row) for row in await self._connection.fetch(PENDING, bank_id, before, limit, reason)]
+
+    async def first_writers(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """By which key each memory was first written."""
+        rows = await self._connection.fetch(FIRST_WRITERS, bank_id, memory_ids) if memory_ids else ()
+        return {row["memory_id"]: row["principal"] for row in rows}
 
     async def doubted(self, bank_id: int, memory_ids: Sequence[UUID]) -> dict[UUID, str]:
         """Which of some memories wait for review, with the reason."""

@@ -276,3 +276,35 @@ class Grant(_message.Message):
     expires_at: _timestamp_pb2.Timestamp
     revoked_at: _timestamp_pb2.Timestamp
     def __init__(self, id: _Optional[str] = ..., agent_id: _Optional[str] = ..., grantee_agent_id: _Optional[str] = ..., scope: _Optional[str] = ..., key_prefix: _Optional[str] = ..., access: _Optional[_Union[Access, str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class DeskEntry(_message.Message):
+    __slots__ = ("scope", "key", "query", "value", "source", "confidence", "importance", "tokens", "is_pinned", "is_task_state", "uses", "put_at", "expires_at", "id")
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    IMPORTANCE_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    IS_PINNED_FIELD_NUMBER: _ClassVar[int]
+    IS_TASK_STATE_FIELD_NUMBER: _ClassVar[int]
+    USES_FIELD_NUMBER: _ClassVar[int]
+    PUT_AT_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    scope: str
+    key: str
+    query: str
+    value: str
+    source: Source
+    confidence: float
+    importance: float
+    tokens: int
+    is_pinned: bool
+    is_task_state: bool
+    uses: int
+    put_at: _timestamp_pb2.Timestamp
+    expires_at: _timestamp_pb2.Timestamp
+    id: str
+    def __init__(self, scope: _Optional[str] = ..., key: _Optional[str] = ..., query: _Optional[str] = ..., value: _Optional[str] = ..., source: _Optional[_Union[Source, _Mapping]] = ..., confidence: _Optional[float] = ..., importance: _Optional[float] = ..., tokens: _Optional[int] = ..., is_pinned: _Optional[bool] = ..., is_task_state: _Optional[bool] = ..., uses: _Optional[int] = ..., put_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., id: _Optional[str] = ...) -> None: ...

@@ -31,6 +31,14 @@ class Channel(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHANNEL_TEMPORAL: _ClassVar[Channel]
     CHANNEL_STANDING: _ClassVar[Channel]
     CHANNEL_RERANK: _ClassVar[Channel]
+    CHANNEL_WORKING: _ClassVar[Channel]
+
+class Working(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    WORKING_UNSPECIFIED: _ClassVar[Working]
+    WORKING_ALSO: _ClassVar[Working]
+    WORKING_FIRST: _ClassVar[Working]
+    WORKING_ONLY: _ClassVar[Working]
 
 class HitReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -38,6 +46,21 @@ class HitReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     HIT_REASON_TOPIC: _ClassVar[HitReason]
     HIT_REASON_STANDING: _ClassVar[HitReason]
     HIT_REASON_HISTORY: _ClassVar[HitReason]
+
+class Section(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SECTION_UNSPECIFIED: _ClassVar[Section]
+    SECTION_DESK: _ClassVar[Section]
+    SECTION_CORE: _ClassVar[Section]
+    SECTION_MEMORY: _ClassVar[Section]
+    SECTION_TURN: _ClassVar[Section]
+
+class LeftOutReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LEFT_OUT_REASON_UNSPECIFIED: _ClassVar[LeftOutReason]
+    LEFT_OUT_REASON_BUDGET: _ClassVar[LeftOutReason]
+    LEFT_OUT_REASON_DUPLICATE: _ClassVar[LeftOutReason]
+    LEFT_OUT_REASON_WITHHELD: _ClassVar[LeftOutReason]
 MODE_UNSPECIFIED: Mode
 MODE_SEMANTIC: Mode
 MODE_TAG: Mode
@@ -52,13 +75,27 @@ CHANNEL_RELATION: Channel
 CHANNEL_TEMPORAL: Channel
 CHANNEL_STANDING: Channel
 CHANNEL_RERANK: Channel
+CHANNEL_WORKING: Channel
+WORKING_UNSPECIFIED: Working
+WORKING_ALSO: Working
+WORKING_FIRST: Working
+WORKING_ONLY: Working
 HIT_REASON_UNSPECIFIED: HitReason
 HIT_REASON_TOPIC: HitReason
 HIT_REASON_STANDING: HitReason
 HIT_REASON_HISTORY: HitReason
+SECTION_UNSPECIFIED: Section
+SECTION_DESK: Section
+SECTION_CORE: Section
+SECTION_MEMORY: Section
+SECTION_TURN: Section
+LEFT_OUT_REASON_UNSPECIFIED: LeftOutReason
+LEFT_OUT_REASON_BUDGET: LeftOutReason
+LEFT_OUT_REASON_DUPLICATE: LeftOutReason
+LEFT_OUT_REASON_WITHHELD: LeftOutReason
 
 class RecallRequest(_message.Message):
-    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant", "rerank", "context")
+    __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant", "rerank", "context", "working", "session_id")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -74,6 +111,8 @@ class RecallRequest(_message.Message):
     DROP_IRRELEVANT_FIELD_NUMBER: _ClassVar[int]
     RERANK_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    WORKING_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     query: str
     mode: Mode
@@ -89,7 +128,9 @@ class RecallRequest(_message.Message):
     drop_irrelevant: bool
     rerank: bool
     context: str
-    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ..., rerank: _Optional[bool] = ..., context: _Optional[str] = ...) -> None: ...
+    working: Working
+    session_id: str
+    def __init__(self, agent_id: _Optional[str] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[Mode, str]] = ..., filter: _Optional[_Union[_memory_pb2.Filter, _Mapping]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., page_token: _Optional[str] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., known_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., deadline_ms: _Optional[int] = ..., drop_irrelevant: _Optional[bool] = ..., rerank: _Optional[bool] = ..., context: _Optional[str] = ..., working: _Optional[_Union[Working, str]] = ..., session_id: _Optional[str] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("channel", "rank", "score")
@@ -112,7 +153,7 @@ class Contribution(_message.Message):
     def __init__(self, feature: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class Hit(_message.Message):
-    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn", "reason", "flags")
+    __slots__ = ("memory", "rank", "similarity", "final_score", "effective_importance", "findings", "contributions", "turn", "reason", "flags", "entry")
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     RANK_FIELD_NUMBER: _ClassVar[int]
     SIMILARITY_FIELD_NUMBER: _ClassVar[int]
@@ -123,6 +164,7 @@ class Hit(_message.Message):
     TURN_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     FLAGS_FIELD_NUMBER: _ClassVar[int]
+    ENTRY_FIELD_NUMBER: _ClassVar[int]
     memory: _memory_pb2.Memory
     rank: int
     similarity: float
@@ -133,7 +175,8 @@ class Hit(_message.Message):
     turn: _memory_pb2.Turn
     reason: HitReason
     flags: _containers.RepeatedScalarFieldContainer[_memory_pb2.Flag]
-    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ..., reason: _Optional[_Union[HitReason, str]] = ..., flags: _Optional[_Iterable[_Union[_memory_pb2.Flag, str]]] = ...) -> None: ...
+    entry: _memory_pb2.DeskEntry
+    def __init__(self, memory: _Optional[_Union[_memory_pb2.Memory, _Mapping]] = ..., rank: _Optional[int] = ..., similarity: _Optional[float] = ..., final_score: _Optional[float] = ..., effective_importance: _Optional[float] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., contributions: _Optional[_Iterable[_Union[Contribution, _Mapping]]] = ..., turn: _Optional[_Union[_memory_pb2.Turn, _Mapping]] = ..., reason: _Optional[_Union[HitReason, str]] = ..., flags: _Optional[_Iterable[_Union[_memory_pb2.Flag, str]]] = ..., entry: _Optional[_Union[_memory_pb2.DeskEntry, _Mapping]] = ...) -> None: ...
 
 class Withheld(_message.Message):
     __slots__ = ("memory_id", "reason")
@@ -144,7 +187,7 @@ class Withheld(_message.Message):
     def __init__(self, memory_id: _Optional[str] = ..., reason: _Optional[_Union[_memory_pb2.Flag, str]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id", "withheld", "agent_id")
+    __slots__ = ("hits", "next_page_token", "missing_channels", "is_partial", "is_degraded", "receipt_id", "withheld", "agent_id", "is_from_working")
     HITS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     MISSING_CHANNELS_FIELD_NUMBER: _ClassVar[int]
@@ -153,6 +196,7 @@ class RecallResponse(_message.Message):
     RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
     WITHHELD_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    IS_FROM_WORKING_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[Hit]
     next_page_token: str
     missing_channels: _containers.RepeatedScalarFieldContainer[Channel]
@@ -161,7 +205,82 @@ class RecallResponse(_message.Message):
     receipt_id: str
     withheld: _containers.RepeatedCompositeFieldContainer[Withheld]
     agent_id: str
-    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ..., agent_id: _Optional[str] = ...) -> None: ...
+    is_from_working: bool
+    def __init__(self, hits: _Optional[_Iterable[_Union[Hit, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., receipt_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ..., agent_id: _Optional[str] = ..., is_from_working: _Optional[bool] = ...) -> None: ...
+
+class RecallContextRequest(_message.Message):
+    __slots__ = ("agent_id", "session_id", "scope", "query", "budget_tokens", "include_turns", "time_zone", "deadline_ms", "context")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    QUERY_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_TURNS_FIELD_NUMBER: _ClassVar[int]
+    TIME_ZONE_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_MS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    session_id: str
+    scope: str
+    query: str
+    budget_tokens: int
+    include_turns: bool
+    time_zone: str
+    deadline_ms: int
+    context: str
+    def __init__(self, agent_id: _Optional[str] = ..., session_id: _Optional[str] = ..., scope: _Optional[str] = ..., query: _Optional[str] = ..., budget_tokens: _Optional[int] = ..., include_turns: _Optional[bool] = ..., time_zone: _Optional[str] = ..., deadline_ms: _Optional[int] = ..., context: _Optional[str] = ...) -> None: ...
+
+class ContextItem(_message.Message):
+    __slots__ = ("section", "citation", "hit", "line", "tokens")
+    SECTION_FIELD_NUMBER: _ClassVar[int]
+    CITATION_FIELD_NUMBER: _ClassVar[int]
+    HIT_FIELD_NUMBER: _ClassVar[int]
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    section: Section
+    citation: str
+    hit: Hit
+    line: str
+    tokens: int
+    def __init__(self, section: _Optional[_Union[Section, str]] = ..., citation: _Optional[str] = ..., hit: _Optional[_Union[Hit, _Mapping]] = ..., line: _Optional[str] = ..., tokens: _Optional[int] = ...) -> None: ...
+
+class LeftOut(_message.Message):
+    __slots__ = ("id", "section", "reason", "duplicate_of")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    SECTION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    DUPLICATE_OF_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    section: Section
+    reason: LeftOutReason
+    duplicate_of: str
+    def __init__(self, id: _Optional[str] = ..., section: _Optional[_Union[Section, str]] = ..., reason: _Optional[_Union[LeftOutReason, str]] = ..., duplicate_of: _Optional[str] = ...) -> None: ...
+
+class RecallContextResponse(_message.Message):
+    __slots__ = ("text", "items", "relations", "left_out", "tokens", "budget_tokens", "receipt_id", "missing_channels", "is_partial", "is_degraded", "agent_id")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    RELATIONS_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    BUDGET_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    MISSING_CHANNELS_FIELD_NUMBER: _ClassVar[int]
+    IS_PARTIAL_FIELD_NUMBER: _ClassVar[int]
+    IS_DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    items: _containers.RepeatedCompositeFieldContainer[ContextItem]
+    relations: _containers.RepeatedCompositeFieldContainer[Relation]
+    left_out: _containers.RepeatedCompositeFieldContainer[LeftOut]
+    tokens: int
+    budget_tokens: int
+    receipt_id: str
+    missing_channels: _containers.RepeatedScalarFieldContainer[Channel]
+    is_partial: bool
+    is_degraded: bool
+    agent_id: str
+    def __init__(self, text: _Optional[str] = ..., items: _Optional[_Iterable[_Union[ContextItem, _Mapping]]] = ..., relations: _Optional[_Iterable[_Union[Relation, _Mapping]]] = ..., left_out: _Optional[_Iterable[_Union[LeftOut, _Mapping]]] = ..., tokens: _Optional[int] = ..., budget_tokens: _Optional[int] = ..., receipt_id: _Optional[str] = ..., missing_channels: _Optional[_Iterable[_Union[Channel, str]]] = ..., is_partial: _Optional[bool] = ..., is_degraded: _Optional[bool] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class ShouldRecallRequest(_message.Message):
     __slots__ = ("text",)

@@ -40,6 +40,11 @@ class RecallServiceStub:
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.RecallRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallResponse.FromString,
                 _registered_method=True)
+        self.RecallContext = channel.unary_unary(
+                '/hindsight.v1.RecallService/RecallContext',
+                request_serializer=hindsight_dot_v1_dot_recall__pb2.RecallContextRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallContextResponse.FromString,
+                _registered_method=True)
         self.ShouldRecall = channel.unary_unary(
                 '/hindsight.v1.RecallService/ShouldRecall',
                 request_serializer=hindsight_dot_v1_dot_recall__pb2.ShouldRecallRequest.SerializeToString,
@@ -93,6 +98,13 @@ class RecallServiceServicer:
 
     def Recall(self, request, context):
         """The memories that answer a query, best first, each with its reasons.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RecallContext(self, request, context):
+        """A context that is ready for a prompt: the desk, core memories and what answers the query, within a budget of tokens.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -169,6 +181,11 @@ def add_RecallServiceServicer_to_server(servicer, server):
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_recall__pb2.RecallResponse.SerializeToString,
             ),
+            'RecallContext': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecallContext,
+                    request_deserializer=hindsight_dot_v1_dot_recall__pb2.RecallContextRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_recall__pb2.RecallContextResponse.SerializeToString,
+            ),
             'ShouldRecall': grpc.unary_unary_rpc_method_handler(
                     servicer.ShouldRecall,
                     request_deserializer=hindsight_dot_v1_dot_recall__pb2.ShouldRecallRequest.FromString,
@@ -243,6 +260,33 @@ class RecallService:
             '/hindsight.v1.RecallService/Recall',
             hindsight_dot_v1_dot_recall__pb2.RecallRequest.SerializeToString,
             hindsight_dot_v1_dot_recall__pb2.RecallResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecallContext(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.RecallService/RecallContext',
+            hindsight_dot_v1_dot_recall__pb2.RecallContextRequest.SerializeToString,
+            hindsight_dot_v1_dot_recall__pb2.RecallContextResponse.FromString,
             options,
             channel_credentials,
             insecure,

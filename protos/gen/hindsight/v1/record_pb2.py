@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/record.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8f\x02\n\x0eRecordedRecall\x12\x11\n\ttenant_id\x18\x01 \x01(\x03\x12\x0f\n\x07\x62\x61nk_id\x18\x02 \x01(\x03\x12\x12\n\nreceipt_id\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12&\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05query\x18\x06 \x01(\t\x12\x12\n\nmemory_ids\x18\x07 \x03(\t\x12\x10\n\x08\x64ocument\x18\x08 \x01(\x0c\x12\x18\n\x10\x63ontradicted_ids\x18\t \x03(\t\x12\r\n\x05scope\x18\n \x01(\t\x12,\n\x0bshared_hits\x18\x0b \x03(\x0b\x32\x17.hindsight.v1.SharedHit\"/\n\tSharedHit\x12\x0f\n\x07\x62\x61nk_id\x18\x01 \x01(\x03\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"e\n\nDeniedCall\x12\x11\n\ttenant_id\x18\x01 \x01(\x03\x12\x10\n\x08\x61udit_id\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x0f\n\x07subject\x18\x05 \x01(\t\"h\n\rRecordRequest\x12-\n\x07recalls\x18\x01 \x03(\x0b\x32\x1c.hindsight.v1.RecordedRecall\x12(\n\x06\x64\x65nied\x18\x02 \x03(\x0b\x32\x18.hindsight.v1.DeniedCall\"\"\n\x0eRecordResponse\x12\x10\n\x08recorded\x18\x01 \x01(\x05\x32T\n\rRecordService\x12\x43\n\x06Record\x12\x1b.hindsight.v1.RecordRequest\x1a\x1c.hindsight.v1.RecordResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19hindsight/v1/record.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x02\n\x0eRecordedRecall\x12\x11\n\ttenant_id\x18\x01 \x01(\x03\x12\x0f\n\x07\x62\x61nk_id\x18\x02 \x01(\x03\x12\x12\n\nreceipt_id\x18\x03 \x01(\t\x12\x11\n\tprincipal\x18\x04 \x01(\t\x12&\n\x02\x61t\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05query\x18\x06 \x01(\t\x12\x12\n\nmemory_ids\x18\x07 \x03(\t\x12\x10\n\x08\x64ocument\x18\x08 \x01(\x0c\x12\x18\n\x10\x63ontradicted_ids\x18\t \x03(\t\x12\r\n\x05scope\x18\n \x01(\t\x12,\n\x0bshared_hits\x18\x0b \x03(\x0b\x32\x17.hindsight.v1.SharedHit\x12\x10\n\x08\x61gent_id\x18\x0c \x01(\t\"/\n\tSharedHit\x12\x0f\n\x07\x62\x61nk_id\x18\x01 \x01(\x03\x12\x11\n\tmemory_id\x18\x02 \x01(\t\"e\n\nDeniedCall\x12\x11\n\ttenant_id\x18\x01 \x01(\x03\x12\x10\n\x08\x61udit_id\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x0e\n\x06\x61\x63tion\x18\x04 \x01(\t\x12\x0f\n\x07subject\x18\x05 \x01(\t\"h\n\rRecordRequest\x12-\n\x07recalls\x18\x01 \x03(\x0b\x32\x1c.hindsight.v1.RecordedRecall\x12(\n\x06\x64\x65nied\x18\x02 \x03(\x0b\x32\x18.hindsight.v1.DeniedCall\"\"\n\x0eRecordResponse\x12\x10\n\x08recorded\x18\x01 \x01(\x05\x32T\n\rRecordService\x12\x43\n\x06Record\x12\x1b.hindsight.v1.RecordRequest\x1a\x1c.hindsight.v1.RecordResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,15 +33,15 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'hindsight.v1.record_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RECORDEDRECALL']._serialized_start=77
-  _globals['_RECORDEDRECALL']._serialized_end=348
-  _globals['_SHAREDHIT']._serialized_start=350
-  _globals['_SHAREDHIT']._serialized_end=397
-  _globals['_DENIEDCALL']._serialized_start=399
-  _globals['_DENIEDCALL']._serialized_end=500
-  _globals['_RECORDREQUEST']._serialized_start=502
-  _globals['_RECORDREQUEST']._serialized_end=606
-  _globals['_RECORDRESPONSE']._serialized_start=608
-  _globals['_RECORDRESPONSE']._serialized_end=642
-  _globals['_RECORDSERVICE']._serialized_start=644
-  _globals['_RECORDSERVICE']._serialized_end=728
+  _globals['_RECORDEDRECALL']._serialized_end=366
+  _globals['_SHAREDHIT']._serialized_start=368
+  _globals['_SHAREDHIT']._serialized_end=415
+  _globals['_DENIEDCALL']._serialized_start=417
+  _globals['_DENIEDCALL']._serialized_end=518
+  _globals['_RECORDREQUEST']._serialized_start=520
+  _globals['_RECORDREQUEST']._serialized_end=624
+  _globals['_RECORDRESPONSE']._serialized_start=626
+  _globals['_RECORDRESPONSE']._serialized_end=660
+  _globals['_RECORDSERVICE']._serialized_start=662
+  _globals['_RECORDSERVICE']._serialized_end=746
 # @@protoc_insertion_point(module_scope)

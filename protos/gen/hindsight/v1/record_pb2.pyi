@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RecordedRecall(_message.Message):
-    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document", "contradicted_ids", "scope", "shared_hits")
+    __slots__ = ("tenant_id", "bank_id", "receipt_id", "principal", "at", "query", "memory_ids", "document", "contradicted_ids", "scope", "shared_hits", "agent_id")
     TENANT_ID_FIELD_NUMBER: _ClassVar[int]
     BANK_ID_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -22,6 +22,7 @@ class RecordedRecall(_message.Message):
     CONTRADICTED_IDS_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     SHARED_HITS_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     tenant_id: int
     bank_id: int
     receipt_id: str
@@ -33,7 +34,8 @@ class RecordedRecall(_message.Message):
     contradicted_ids: _containers.RepeatedScalarFieldContainer[str]
     scope: str
     shared_hits: _containers.RepeatedCompositeFieldContainer[SharedHit]
-    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ..., contradicted_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[str] = ..., shared_hits: _Optional[_Iterable[_Union[SharedHit, _Mapping]]] = ...) -> None: ...
+    agent_id: str
+    def __init__(self, tenant_id: _Optional[int] = ..., bank_id: _Optional[int] = ..., receipt_id: _Optional[str] = ..., principal: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., memory_ids: _Optional[_Iterable[str]] = ..., document: _Optional[bytes] = ..., contradicted_ids: _Optional[_Iterable[str]] = ..., scope: _Optional[str] = ..., shared_hits: _Optional[_Iterable[_Union[SharedHit, _Mapping]]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class SharedHit(_message.Message):
     __slots__ = ("bank_id", "memory_id")

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import asyncpg
 import grpc
-import redis.asyncio as redis
 from hindsight.v1 import (
     admin_pb2_grpc,
+    desk_pb2_grpc,
     erasure_pb2_grpc,
     ingest_pb2_grpc,
     record_pb2_grpc,
@@ -15,11 +15,13 @@ from hindsight.v1 import (
     session_pb2_grpc,
     sharing_pb2_grpc,
 )
+from hindsight_language.tokens import token_counter
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.errors import StartFailed
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal, RecallOrOthers
 from hindsight_runtime.serving import Probe, Service, run, wait_for
 from hindsight_runtime.settings import load
+from hindsight_store.desks import open_desks
 from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
 from hindsight_store.schema import verify_schema
@@ -29,7 +31,10 @@ from hindsight_store.writer import ensure_generation
 from hindsight_ingest.admin import AdminServicer
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.denials import open_denials
+from hindsight_ingest.desk import DeskServicer
+from hindsight_ingest.desk_writing import DeskWriter
 from hindsight_ingest.erasing import ErasureServicer
+from hindsight_ingest.errands import Errands, open_errands
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.observing import Observer
@@ -63,30 +68,34 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
     guard = TextGuard(model.id)
     pipeline = Pipeline(pool, embedder, model, generation, guard=guard, clock=_now, kin=settings.kin)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
+    count = token_counter(settings.model_family)
+    desks = None
     if settings.redis_url:
-        cache = redis.from_url(settings.redis_url, socket_timeout=2, socket_connect_timeout=2)
-        stack.push_async_callback(cache.aclose)
-        probes["redis"] = lambda: _ping_redis(cache)
-
+        desks = await stack.enter_async_context(open_desks(settings.redis_url, budget_tokens=settings.desk_tokens))
+        probes["redis"] = desks.ping
+    errands = await stack.enter_async_context(open_errands(Errands(desks, count, clock=_now)))
+    desk_writer = DeskWriter(desks, guard, count)
     denials = await stack.enter_async_context(open_denials(pool))
-    observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), guard, clock=_now)
+    observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), guard, errands, clock=_now)
     changes = Changes(pool, pipeline)
     quota = Quota(settings.tenant_mib, lambda tenant_id: measure_stored(pool, tenant_id))
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer, quota), server
+            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer, quota, desk_writer, errands), server
         )
+        desk_pb2_grpc.add_DeskServiceServicer_to_server(DeskServicer(desks, desk_writer, pipeline, quota), server)
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model)), server)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, _now), _now), server)
         erasure_pb2_grpc.add_ErasureServiceServicer_to_server(ErasureServicer(pool, _now), server)
-        record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool), server)
+        record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool, errands), server)
         sharing_pb2_grpc.add_SharingServiceServicer_to_server(SharingServicer(pool, pipeline), server)
 
     names = (
         "hindsight.v1.IngestService",
         "hindsight.v1.SessionService",
+        "hindsight.v1.DeskService",
         "hindsight.v1.ReviewService",
         "hindsight.v1.AdminService",
         "hindsight.v1.ErasureService",
@@ -103,13 +112,6 @@ async def _authenticator(pool: asyncpg.Pool, settings: IngestSettings) -> Authen
     if settings.auth == "off":
         others = NoAuthentication(Principal.of_anyone(await find_tenant(pool, DEFAULT_TENANT) or 0, DEFAULT_TENANT))
     return RecallOrOthers(settings.record_token.get_secret_value(), others)
-
-
-async def _ping_redis(cache: redis.Redis) -> None:
-    try:
-        await cache.ping()  # pyright: ignore[reportGeneralTypeIssues]
-    except redis.RedisError as error:
-        raise ConnectionError(str(error)) from None
 
 
 def _now() -> datetime:

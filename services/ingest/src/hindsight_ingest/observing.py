@@ -16,6 +16,7 @@ from hindsight_store.sessions import Session
 from hindsight_store.turns import Turn, search_text
 from hindsight_store.writer import Writer, writing
 
+from hindsight_ingest.errands import Errands
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.listening import Finding, listen
 from hindsight_ingest.masking import mask, mask_turn
@@ -51,8 +52,11 @@ class Ended:
 class Observer:
     """Keeps turns and tells where tasks and sessions end. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, rounds: Rounds, guard: TextGuard, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, pool: asyncpg.Pool, rounds: Rounds, guard: TextGuard, errands: Errands, *, clock: Callable[[], datetime]
+    ) -> None:
         self._pool = pool
+        self._errands = errands
         self._guard = guard
         self._rounds = rounds
         self._banks = KnownBanks()
@@ -74,9 +78,14 @@ class Observer:
             if past is not None:
                 return Observed(**past)
             session = await self._enter(writer, bank_id, session_id, scope, call.principal, turns[0].at)
-            observed = await self._keep(writer, bank_id, session, turns, first_turn)
+            observed, after = await self._keep(writer, bank_id, session, turns, first_turn)
             await _record(writer, bank_id, call, session_id, {"first_turn": observed.first_turn, "added": observed.added})
         self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
+        if after.task_turn != session.task_turn:
+            self._errands.end_task(call.principal.tenant_id, call.agent_id, after)
+        trusted = {observed.first_turn + i for i, turn in enumerate(turns) if not turn.is_withheld}
+        at_hand = [one for one in observed.findings if one.turn in trusted]
+        self._errands.lay_out(call.principal, call.agent_id, session_id, at_hand)
         return observed
 
     async def complete_task(self, call: Call, session_id: str, outcome: str, note: str) -> Ended:
@@ -133,6 +142,8 @@ class Observer:
             await writer.sessions.update(bank_id, session)
             outcome = {"task_id": str(session.task_id) if session.task_id else "", "is_new": is_new}
             await _record(writer, bank_id, call, session_id, outcome)
+        over = self._errands.end_session if session.ended_at else self._errands.end_task
+        over(call.principal.tenant_id, call.agent_id, session)
         return Ended(session.task_id, is_new)
 
     async def _enter(
@@ -153,7 +164,8 @@ class Observer:
 
     async def _keep(
         self, writer: Writer, bank_id: int, session: Session, turns: Sequence[Turn], first_turn: int | None
-    ) -> Observed:
+    ) -> tuple[Observed, Session]:
+        """What was kept, and the session behind it."""
         session_id = session.session_id
         end = session.next_turn
         first = end if first_turn is None else first_turn
@@ -168,15 +180,16 @@ class Observer:
                 raise AlreadyExists(f"turn {kept.turn} of the session has other content; send the turns that follow")
         fresh = numbered[len(there) :]
         if not fresh:
-            return Observed(first, 0)
+            return Observed(first, 0), session
         await writer.turns.insert(bank_id, fresh)
         for part in _split(fresh):
             payload = {"session_id": session_id, "first": part[0].turn, "end": part[-1].turn + 1}
             writer.enqueue(bank_id, EMBED_TURNS, payload)
         last = there[-1] if there else before[-1] if before else None
         findings = await self._listen(writer, bank_id, fresh, last)
-        await writer.sessions.update(bank_id, await self._rounds.hear(writer, bank_id, session, fresh))
-        return Observed(first, len(fresh), tuple(findings))
+        after = await self._rounds.hear(writer, bank_id, session, fresh)
+        await writer.sessions.update(bank_id, after)
+        return Observed(first, len(fresh), tuple(findings)), after
 
     def _read(self, turn: Turn) -> Turn:
         """A turn as it is kept: without secrets, and marked where it reads like an order to the agent."""

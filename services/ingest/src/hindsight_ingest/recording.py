@@ -9,9 +9,12 @@ from hindsight.v1 import record_pb2, record_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import caller
+from hindsight_store.desks import Desk
 from hindsight_store.keys import DeniedCall, audit_denied
 from hindsight_store.receipts import RecordedRecall
 from hindsight_store.writer import writing
+
+from hindsight_ingest.errands import Errands
 
 RECALLS = 256
 HITS = 200
@@ -24,8 +27,9 @@ MAX_ID = 2**63 - 1
 class RecordServicer(record_pb2_grpc.RecordServiceServicer):
     """Answers RecordService."""
 
-    def __init__(self, pool: asyncpg.Pool) -> None:
+    def __init__(self, pool: asyncpg.Pool, errands: Errands) -> None:
         self._pool = pool
+        self._errands = errands
 
     async def Record(self, request: record_pb2.RecordRequest, context: Any) -> record_pb2.RecordResponse:
         """Keep receipts, count hits, and audit refused calls."""
@@ -44,6 +48,10 @@ class RecordServicer(record_pb2_grpc.RecordServiceServicer):
         for tenant_id, recalls in sorted(by_tenant.items()):
             async with writing(self._pool, tenant_id) as writer:
                 recorded += await writer.record_recalls(recalls)
+        for message in request.recalls:
+            agent_id = checks.check_text("agent_id", message.agent_id, max_chars=checks.AGENT_ID_CHARS)
+            if agent_id and message.scope:
+                self._errands.warm(Desk(message.tenant_id, agent_id, message.scope), message.memory_ids)
         for tenant_id, calls in sorted(denied.items()):
             await audit_denied(self._pool, tenant_id, calls)
         return record_pb2.RecordResponse(recorded=recorded)

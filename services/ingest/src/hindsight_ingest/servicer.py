@@ -1,18 +1,22 @@
 """IngestService: protobuf in, the pipeline, protobuf out."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import asyncpg
 from hindsight.v1 import ingest_pb2, ingest_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
-from hindsight_runtime.errors import BatchRejected, InvalidField, PermissionDenied
+from hindsight_runtime.errors import BatchRejected, DisguisedText, InstructionNotAllowed, InvalidField, PermissionDenied
+from hindsight_store.desks import Desk, DeskFull
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call, to_opened_call
 from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.changes import Changes
+from hindsight_ingest.desk_writing import DeskWriter
+from hindsight_ingest.errands import Errands
 from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Call, NotOpened, Pipeline, Result
 from hindsight_ingest.quota import Quota
@@ -24,12 +28,30 @@ from hindsight_ingest.superseding import MOMENT
 AS_INFERENCE = "kept as an inference: the key of another agent does not speak for this agent's user"
 
 
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """What is too unsure for a memory."""
+
+    candidate: Candidate
+    confidence: float
+
+
 class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     """Answers IngestService."""
 
-    def __init__(
-        self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, relating: Relating, observer: Observer, quota: Quota
+    def __init__(  # noqa: PLR0913 - one for each thing that changes
+        self,
+        pool: asyncpg.Pool,
+        pipeline: Pipeline,
+        changes: Changes,
+        relating: Relating,
+        observer: Observer,
+        quota: Quota,
+        desk: DeskWriter,
+        errands: Errands,
     ) -> None:
+        self._desk = desk
+        self._errands = errands
         self._pool = pool
         self._pipeline = pipeline
         self._changes = changes
@@ -43,9 +65,9 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         await self._quota.check(call.principal.tenant_id)
         if not request.HasField("memory"):
             raise InvalidField("memory", "required; give the memory to write")
-        candidate = _read_candidate(call, "memory", request.memory, self._pipeline.clock())
+        candidate = self._read(call, "memory", request.memory, self._pipeline.clock())
         try:
-            results = await self._pipeline.write(call, [candidate], all_or_nothing=True)
+            results = await self._write(call, [candidate], all_or_nothing=True)
         except BatchRejected as error:
             raise InvalidField(error.violations[0].field, error.violations[0].remedy) from None
         return ingest_pb2.WriteResponse(result=to_message(_noted(call, results[0])))
@@ -60,15 +82,44 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         checked = []
         for i, memory in enumerate(request.memories):
             try:
-                checked.append(_read_candidate(call, f"memories[{i}]", memory, first + i * MOMENT))
+                checked.append(self._read(call, f"memories[{i}]", memory, first + i * MOMENT))
             except InvalidField as error:
                 checked.append(error)
             except PermissionDenied as denied:  # of a scope, a source or a key alone: this memory's affair
                 error = InvalidField(f"memories[{i}]", denied.message)
                 error.reason = denied.reason
                 checked.append(error)
-        results = await self._pipeline.write(call, checked, all_or_nothing=request.all_or_nothing)
+        results = await self._write(call, checked, all_or_nothing=request.all_or_nothing)
         return ingest_pb2.WriteBatchResponse(results=[to_message(_noted(call, one)) for one in results])
+
+    def _read(self, call: Call, field: str, memory: memory_pb2.NewMemory, now: datetime) -> Candidate | Unsure:
+        """A memory to be written, or what is too unsure for one and goes to a desk, where there are desks."""
+        is_unsure = memory.HasField("confidence") and 0 <= memory.confidence < validation.MIN_CONFIDENCE
+        if not is_unsure or call.grants or self._desk.desks is None:
+            return _read_candidate(call, field, memory, now)
+        surer = memory_pb2.NewMemory()
+        surer.CopyFrom(memory)
+        surer.confidence = validation.MIN_CONFIDENCE
+        return Unsure(_read_candidate(call, field, surer, now), memory.confidence)
+
+    async def _write(
+        self, call: Call, checked: Sequence[Candidate | Unsure | InvalidField], *, all_or_nothing: bool
+    ) -> list[Result]:
+        """Write what is sure enough, then put the rest on desks; in order, what became of each."""
+        sure = [one for one in checked if not isinstance(one, Unsure)]
+        written = iter(await self._pipeline.write(call, sure, all_or_nothing=all_or_nothing) if sure else [])
+        results = [await self._put(call, one) if isinstance(one, Unsure) else next(written) for one in checked]
+        for scope in {one.scope for one in sure if isinstance(one, Candidate)}:
+            of_scope = zip(checked, results, strict=True)
+            ids = [str(r.memory_id) for one, r in of_scope if isinstance(one, Candidate) and one.scope == scope and r.memory_id]
+            self._errands.warm(Desk(call.principal.tenant_id, call.agent_id, scope), ids)
+        return results
+
+    async def _put(self, call: Call, unsure: Unsure) -> Result:
+        try:
+            return await self._desk.put_unsure(call, unsure.candidate, unsure.confidence)
+        except (DeskFull, InstructionNotAllowed, DisguisedText) as error:
+            return Result("rejected", reason=error.reason, field=unsure.candidate.path, detail=error.message)
 
     async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
         """Change fields of a memory."""

@@ -2,6 +2,7 @@
 
 from typing import Self
 
+from hindsight_language.tokens import Family
 from hindsight_runtime.settings import ServerSettings, either
 from hindsight_store.llm_use import Use
 from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
@@ -11,6 +12,7 @@ from hindsight_ingest.llm import Endpoint
 from hindsight_ingest.pulse import BOUNDARIES, CHAIN_CALLS, Rules
 from hindsight_ingest.rounds import Silence
 
+DESK_SHARE = 0.3  # of the context window; SPEC E2
 LONGEST_S = 366 * 86_400.0  # of a silence; a moment beyond the year 9999 would fail every observe
 
 
@@ -60,6 +62,13 @@ class IngestSettings(ListeningSettings):
     embed_token: str = ""
     tenant_mib: int = Field(default=0, ge=0)  # of text that a tenant may store; 0: no limit
     record_token: SecretStr = SecretStr("")  # by which the recall service is believed; empty: it is not
+    context_window: int = Field(default=128_000, ge=1_000, le=100_000_000)  # of the agents' model, in tokens
+    model_family: Family = "gpt"  # whose tokens are counted
+
+    @property
+    def desk_tokens(self) -> int:
+        """The budget of a desk."""
+        return int(DESK_SHARE * self.context_window)
 
 
 class WorkerSettings(ListeningSettings):

@@ -92,13 +92,15 @@ class MemorySearch:
             features = await self._features(reader, vector, {f.memory_id for run in self._runs.values() for f in run})
             if by_meaning_alone:
                 return self._chain(gauge.measure(features, self._runs, {}))
-            first = order(gauge.measure(features, self._runs, {}), ask.weights)
-            best = [(UUID(p.measured.id), p.similarity) for p in first[:FOLLOWED]]
+            measured = gauge.measure(features, self._runs, {})
+            best = [(UUID(p.measured.id), p.similarity) for p in order(measured, ask.weights)[:FOLLOWED]]
             extra = await self.stages.within(FOLLOW, ["relation"], lambda: self._follow(reader, best), {}) if best else {}
         if added := extra.keys() - self.kept.keys():
             async with reading(ask.pool, ask.tenant_id) as reader:
                 features += await self._features(reader, vector, added)
-        return self._chain(gauge.measure(features, self._runs, extra))
+        gaining = [f for f in features if f.kept.memory.memory_id in extra]
+        gained = {m.id: m for m in gauge.measure(gaining, self._runs, extra)}
+        return self._chain([*(gained.pop(m.id, m) for m in measured), *gained.values()])
 
     async def _lexical(self, reader: Reader) -> tuple[list[Found], WordStatistics | None]:
         ask = self.ask

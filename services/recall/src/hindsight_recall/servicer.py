@@ -248,8 +248,14 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             page = await reader.reviews.pending(bank_id, reason=reason, before=before, limit=size + 1)
             waiting = [kept for one in page[:size] if (kept := await reader.get(bank_id, one.memory_id))]
             memories = {k.memory.memory_id: k for k in await without_hidden_origins(reader, bank_id, principal, waiting)}
+            revoked = [one.memory_id for one in page[:size] if one.reason == "source_revoked"]
+            writers = await reader.reviews.first_writers(bank_id, revoked)
         found = [(one, memories[one.memory_id]) for one in page[:size] if one.memory_id in memories]
-        seen = [wire.to_review(agent_id, one, kept) for one, kept in found if principal.may_use(kept.memory.scope)]
+        seen = [
+            wire.to_review(agent_id, one, kept, writers.get(one.memory_id, kept.memory.principal))
+            for one, kept in found
+            if principal.may_use(kept.memory.scope)
+        ]
         reviews = fit(seen)
         last = page[size - 1].memory_id if len(page) > size else ""
         token = reviews[-1].memory.id if len(reviews) < len(seen) else str(last)

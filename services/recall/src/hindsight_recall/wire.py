@@ -110,7 +110,7 @@ def to_relation(seen: RelationSeen) -> recall_pb2.Relation:
     )
 
 
-def to_review(agent_id: str, review: Review, kept: Kept) -> recall_pb2.Review:
+def to_review(agent_id: str, review: Review, kept: Kept, principal: str) -> recall_pb2.Review:
     """A review with its memory as a message."""
     return recall_pb2.Review(
         memory=to_kept(agent_id, kept),
@@ -119,7 +119,7 @@ def to_review(agent_id: str, review: Review, kept: Kept) -> recall_pb2.Review:
         score=review.score,
         copies=review.copies,
         at=to_stamp(review.at),
-        principal=kept.memory.principal,
+        principal=principal,
     )
 
 

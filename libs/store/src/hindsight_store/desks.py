@@ -1,0 +1,387 @@
+"""Desks in Redis: what a session, or a user, has at hand, within a budget of tokens; and which memories are hot.
+
+A desk evicts by GreedyDual (Young 1994; with frequency: Cherkasova 1998): an entry's priority is the desk's clock at its last
+use plus its worth times its uses, the lowest leaves first, and the clock moves to the priority of what left. With equal worths
+that is LRU; what is worth n times as much outlives n turnovers of the desk. Putting, evicting and counting are one script.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import redis.asyncio as redis
+from hindsight_runtime.errors import DependencyUnavailable, HindsightError
+from redis.commands.core import AsyncScript
+
+USES = 4  # that count; more make nothing worth more
+ENTRIES = 1000  # of a desk
+HOT_S = 1800.0  # that a memory stays hot after it was written or recalled
+HOT = 256  # memories of a scope
+TIMEOUT_S = 2.0
+
+_SHARED = """
+local texts, notes, ranks, ends, sums = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function sum(name)
+  return tonumber(redis.call('HGET', sums, name) or 0)
+end
+
+local function parse(note)
+  local tokens, pinned, worth, uses, ttl, task = string.match(note, '^(%d+) (%d) (%S+) (%d+) (%d+) (%d)$')
+  return {tokens = tonumber(tokens), pinned = pinned == '1', worth = worth, uses = tonumber(uses),
+          ttl = tonumber(ttl), task = task}
+end
+
+local function find(key)
+  local note = redis.call('HGET', notes, key)
+  if not note then return nil end
+  local until_ms = redis.call('ZSCORE', ends, key)
+  if until_ms and tonumber(until_ms) <= now then return nil end
+  return parse(note)
+end
+
+local function remove(key)
+  local entry = parse(redis.call('HGET', notes, key))
+  redis.call('HDEL', texts, key)
+  redis.call('HDEL', notes, key)
+  redis.call('ZREM', ranks, key)
+  redis.call('ZREM', ends, key)
+  redis.call('HINCRBY', sums, 'used', -entry.tokens)
+  if entry.pinned then redis.call('HINCRBY', sums, 'pinned', -entry.tokens) end
+end
+
+local function place(key, entry)
+  local note = string.format('%d %d %s %d %d %s', entry.tokens, entry.pinned and 1 or 0, entry.worth, entry.uses, entry.ttl,
+                             entry.task)
+  redis.call('HSET', notes, key, note)
+  if entry.pinned then
+    redis.call('ZREM', ranks, key)
+    redis.call('ZREM', ends, key)
+  else
+    redis.call('ZADD', ranks, sum('clock') + entry.worth * math.min(entry.uses, tonumber(ARGV[1])), key)
+    redis.call('ZADD', ends, now + entry.ttl, key)
+  end
+end
+
+local function fade()
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key) end
+end
+
+local function live(ttl)
+  local longest = math.max(sum('ttl'), ttl)
+  redis.call('HSET', sums, 'ttl', longest)
+  for _, name in ipairs(KEYS) do redis.call('PEXPIRE', name, longest) end
+end
+
+local function answer(key)
+  return {redis.call('HGET', texts, key), redis.call('HGET', notes, key), redis.call('ZSCORE', ends, key) or ''}
+end
+"""
+
+# uses that count, budget, entries, key, text, tokens, pinned, worth, ttl in ms, task state
+_PUT = (
+    _SHARED
+    + """
+local budget, most, key, tokens = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[6])
+fade()
+local old = find(key)
+local entry = {tokens = tokens, pinned = ARGV[7] == '1' or (old ~= nil and old.pinned), worth = ARGV[8],
+               uses = (old and old.uses or 0) + 1, ttl = tonumber(ARGV[9]), task = ARGV[10]}
+local pins = sum('pinned') - ((old and old.pinned) and old.tokens or 0)
+local is_crowded = not old and redis.call('HLEN', notes) >= most and redis.call('ZCARD', ranks) == 0
+if pins + tokens > budget or is_crowded then return {'full', tostring(pins)} end
+if old then remove(key) end
+local evicted = {}
+while sum('used') + tokens > budget or redis.call('HLEN', notes) >= most do
+  local last = redis.call('ZRANGE', ranks, 0, 0, 'WITHSCORES')
+  if tonumber(last[2]) > sum('clock') then redis.call('HSET', sums, 'clock', last[2]) end
+  remove(last[1])
+  evicted[#evicted + 1] = last[1]
+end
+redis.call('HINCRBY', sums, 'used', tokens)
+if entry.pinned then redis.call('HINCRBY', sums, 'pinned', tokens) end
+redis.call('HSET', texts, key, ARGV[5])
+place(key, entry)
+live(entry.ttl)
+return {'put', evicted, tostring(sum('used')), answer(key)}
+"""
+)
+
+# uses that count, key
+_GET = (
+    _SHARED
+    + """
+local key = ARGV[2]
+local entry = find(key)
+if not entry then return {} end
+entry.uses = entry.uses + 1
+place(key, entry)
+live(0)
+return answer(key)
+"""
+)
+
+# uses that count, key, pinned
+_PIN = (
+    _SHARED
+    + """
+local key = ARGV[2]
+local entry = find(key)
+if not entry then return {} end
+if entry.pinned ~= (ARGV[3] == '1') then
+  entry.pinned = ARGV[3] == '1'
+  redis.call('HINCRBY', sums, 'pinned', entry.pinned and entry.tokens or -entry.tokens)
+  place(key, entry)
+end
+live(0)
+return answer(key)
+"""
+)
+
+# uses that count, which: 'key', 'task' or 'all', key
+_CLEAR = (
+    _SHARED
+    + """
+fade()
+local cleared = 0
+local wanted = ARGV[2] == 'key' and {ARGV[3]} or redis.call('HKEYS', notes)
+for _, key in ipairs(wanted) do
+  local note = redis.call('HGET', notes, key)
+  if note and (ARGV[2] ~= 'task' or parse(note).task == '1') then
+    remove(key)
+    cleared = cleared + 1
+  end
+end
+if redis.call('HLEN', notes) == 0 then redis.call('DEL', unpack(KEYS)) end
+return cleared
+"""
+)
+
+# uses that count
+_LIST = (
+    _SHARED
+    + """
+local found = {}
+for _, key in ipairs(redis.call('HKEYS', notes)) do
+  if find(key) then found[#found + 1] = {key, unpack(answer(key))} end
+end
+return found
+"""
+)
+
+
+class DeskFull(HindsightError):
+    """What is pinned leaves no room."""
+
+    code, reason = "FAILED_PRECONDITION", "DESK_FULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Which desk: an agent's, of a scope."""
+
+    tenant_id: int
+    agent_id: str
+    scope: str  # as a Principal names its desks
+
+    @property
+    def keys(self) -> list[str]:
+        """Its keys in Redis; they share a hash tag."""
+        tag = f"{key_prefix(self.tenant_id, self.agent_id)}{{{quote(self.scope, safe='')}}}:"
+        return [f"{tag}{part}" for part in ("texts", "notes", "ranks", "ends", "sums")]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something on a desk."""
+
+    key: str
+    trigger: str
+    value: str
+    source: str
+    confidence: float
+    importance: float
+    tokens: int
+    is_pinned: bool = False
+    is_task_state: bool = False
+    uses: int = 1
+    put_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    expires_at: datetime | None = None  # None: lives as long as the desk is used
+    scope: str = ""  # whose desk, as the caller named it
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """On what terms an entry stays: what it is worth, above 0, and how long it lives unless it is used."""
+
+    worth: float
+    ttl_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An entry that was put, the keys of what left for it, in order, and what the desk's entries take together."""
+
+    entry: Entry
+    evicted: Sequence[str]
+    used_tokens: int
+
+
+def key_prefix(tenant_id: int, agent_id: str) -> str:
+    """How everything of an agent in Redis begins; nothing in it means something to a pattern."""
+    return f"hs:{tenant_id}:{quote(agent_id, safe='')}:"
+
+
+def entry_id(desk: Desk, key: str) -> str:
+    """What citations and receipts call an entry: the same for the same desk and key, neither of which can be read from it."""
+    text = "\0".join((str(desk.tenant_id), desk.agent_id, desk.scope, key))
+    return "desk:" + hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+
+
+class away:  # noqa: N801 - reads as a phrase
+    """Turns Redis' being away into a dependency's."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, redis.RedisError | OSError | TimeoutError):
+            raise DependencyUnavailable(f"redis does not answer: {type(error).__name__}") from None
+
+
+class Desks:
+    """Reads and changes desks. One for the life of a process.
+
+    Every method raises DependencyUnavailable where Redis does not answer.
+    """
+
+    def __init__(self, client: redis.Redis, *, budget_tokens: int = 0) -> None:
+        self._redis = client
+        self.budget_tokens = budget_tokens
+        scripts = {"put": _PUT, "get": _GET, "pin": _PIN, "clear": _CLEAR, "list": _LIST}
+        self._scripts: Mapping[str, AsyncScript] = {name: client.register_script(text) for name, text in scripts.items()}
+
+    async def put(self, desk: Desk, entry: Entry, stay: Stay) -> Put:
+        """Put an entry, in place of one with the same key; what is pinned stays pinned.
+
+        Raises:
+            DeskFull: it does not fit beside what is pinned.
+        """
+        text = {
+            "trigger": entry.trigger,
+            "value": entry.value,
+            "source": entry.source,
+            "confidence": entry.confidence,
+            "importance": entry.importance,
+            "put_at": entry.put_at.timestamp(),
+        }
+        given = (
+            *(self.budget_tokens, ENTRIES, entry.key, json.dumps(text, ensure_ascii=False), entry.tokens),
+            *(int(entry.is_pinned), repr(stay.worth), int(1000 * stay.ttl_s), int(entry.is_task_state)),
+        )
+        answer = await self._run("put", desk, *given)
+        if answer[0] == b"full":
+            raise DeskFull(
+                f"it takes {entry.tokens} tokens, and what is pinned leaves {max(0, self.budget_tokens - int(answer[1]))} of "
+                f"{self.budget_tokens}; unpin something, or shorten it"
+            )
+        return Put(_entry(entry.key, *answer[3]), [key.decode() for key in answer[1]], int(answer[2]))
+
+    async def get(self, desk: Desk, key: str) -> Entry | None:
+        """An entry, which counts as a use; None: there is none."""
+        answer = await self._run("get", desk, key)
+        return _entry(key, *answer) if answer else None
+
+    async def pin(self, desk: Desk, key: str, *, is_pinned: bool) -> Entry | None:
+        """Pin or unpin an entry; None: there is none."""
+        answer = await self._run("pin", desk, key, int(is_pinned))
+        return _entry(key, *answer) if answer else None
+
+    async def clear(self, desk: Desk, key: str = "", *, only_task_state: bool = False) -> int:
+        """Remove an entry, or all, or all task state; how many went."""
+        which = "key" if key else "task" if only_task_state else "all"
+        return int(await self._run("clear", desk, which, key))
+
+    async def entries(self, desk: Desk) -> list[Entry]:
+        """All entries: pinned ones by key, then the others, the newest first. Counts as no use."""
+        found = [_entry(key.decode(), *answer) for key, *answer in await self._run("list", desk)]
+        found.sort(key=lambda e: e.key)
+        return sorted(found, key=lambda e: (not e.is_pinned, 0 if e.is_pinned else -e.put_at.timestamp()))
+
+    async def warm(self, scopes: Mapping[Desk, Iterable[str]], now: datetime) -> None:
+        """Note memories as hot, by id: under each scope those that were written or recalled there."""
+        at = now.timestamp()
+        with away():
+            async with asyncio.timeout(TIMEOUT_S), self._redis.pipeline(transaction=False) as pipe:
+                for desk, memory_ids in scopes.items():
+                    name = _hot(desk)
+                    if named := dict.fromkeys(memory_ids, at):
+                        pipe.zadd(name, named)
+                        pipe.zremrangebyrank(name, 0, -HOT - 1)
+                        pipe.expire(name, int(HOT_S))
+                await pipe.execute()
+
+    async def hot(self, desk: Desk, now: datetime) -> list[str]:
+        """The ids of the memories that were written or recalled under a scope in the last half hour, the latest first."""
+        with away():
+            async with asyncio.timeout(TIMEOUT_S):
+                found: list[Any] = await self._redis.zrevrangebyscore(_hot(desk), "+inf", now.timestamp() - HOT_S)  # pyright: ignore
+        return [memory_id.decode() for memory_id in found]
+
+    async def ping(self) -> None:
+        """Return if Redis answers.
+
+        Raises:
+            ConnectionError: it does not.
+        """
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                await self._redis.ping()  # pyright: ignore[reportGeneralTypeIssues]
+        except (redis.RedisError, TimeoutError) as error:
+            raise ConnectionError(str(error)) from None
+
+    async def _run(self, name: str, desk: Desk, *given: Any) -> Any:
+        with away():
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._scripts[name](keys=desk.keys, args=(USES, *given))
+
+
+def _hot(desk: Desk) -> str:
+    return desk.keys[0].removesuffix("texts") + "hot"
+
+
+def _entry(key: str, text: bytes, note: bytes, until_ms: bytes) -> Entry:
+    kept = json.loads(text)
+    tokens, is_pinned, _, uses, _, is_task_state = note.decode().split()
+    return Entry(
+        key=key,
+        trigger=kept["trigger"],
+        value=kept["value"],
+        source=kept["source"],
+        confidence=kept["confidence"],
+        importance=kept["importance"],
+        tokens=int(tokens),
+        is_pinned=is_pinned == "1",
+        is_task_state=is_task_state == "1",
+        uses=int(uses),
+        put_at=datetime.fromtimestamp(kept["put_at"], UTC),
+        expires_at=datetime.fromtimestamp(float(until_ms) / 1000, UTC) if until_ms else None,
+    )
+
+
+@asynccontextmanager
+async def open_desks(url: str, *, budget_tokens: int = 0) -> AsyncIterator[Desks]:
+    """The desks in the Redis at a URL, inside the block; it need not be there yet."""
+    client = redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
+    try:
+        yield Desks(client, budget_tokens=budget_tokens)
+    finally:
+        await client.aclose()

@@ -1,0 +1,56 @@
+"""What is put on a desk by a call: guarded, weighed, and kept before the answer; also what is too unsure for a memory."""
+
+from dataclasses import dataclass
+
+from hindsight_runtime.errors import DisguisedText, InstructionNotAllowed, NotConfigured
+from hindsight_runtime.identity import Principal
+from hindsight_store.desks import Desk, Desks, Entry, Put
+
+from hindsight_ingest.appraising import Count, weigh_up
+from hindsight_ingest.candidate import Candidate
+from hindsight_ingest.guard import INSTRUCT, TextGuard
+from hindsight_ingest.pipeline import Call, Result
+
+ON_DESK = "too unsure for a memory: it is on the desk of its scope for half an hour; write it again when it is surer"
+
+
+@dataclass(frozen=True, slots=True)
+class DeskWriter:
+    """Puts entries on desks."""
+
+    desks: Desks | None  # None: there is no Redis
+    guard: TextGuard
+    count: Count
+
+    async def put(self, principal: Principal, desk: Desk, entry: Entry, ttl_s: int = 0) -> Put:
+        """Put an entry; it lives for so many seconds unless it is used, or as long as is usual.
+
+        Raises:
+            InstructionNotAllowed, DisguisedText: it reads like an order beyond doubt, and the key may not instruct.
+            DeskFull: it does not fit beside what is pinned.
+            NotConfigured: there is no Redis.
+        """
+        if self.desks is None:
+            raise NotConfigured("desks live in Redis, which is not set up; the operator names it with HINDSIGHT_REDIS_URL")
+        judged = self.guard.judge_by_rules((entry.value, entry.trigger, entry.key))
+        if judged and (judged.is_disguised or not (INSTRUCT in principal.rights and entry.source == "user")):
+            refusal = DisguisedText if judged.is_disguised else InstructionNotAllowed
+            raise refusal("value: it gives the agent an order; put what is the case, or write it as a memory to be reviewed")
+        return await self.desks.put(desk, *weigh_up(entry, self.count, ttl_s))
+
+    async def put_unsure(self, call: Call, candidate: Candidate, confidence: float) -> Result:
+        """Put a statement that is too unsure for a memory on the desk of its scope."""
+        principal = call.principal
+        desk = Desk(principal.tenant_id, call.agent_id, principal.desk_of(candidate.scope))
+        entry = Entry(
+            key=candidate.key,
+            trigger=candidate.trigger,
+            value=candidate.value,
+            source=candidate.source,
+            confidence=confidence,
+            importance=candidate.importance,
+            tokens=0,
+            put_at=candidate.valid_from,
+        )
+        await self.put(principal, desk, entry)
+        return Result("working", detail=ON_DESK, adjustments=candidate.adjustments)

@@ -1,0 +1,121 @@
+"""What a change means for desks: done in order, behind the answer, and lost rather than waited for. None of it is the truth."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from functools import partial
+
+import structlog
+from hindsight_runtime.errors import DependencyUnavailable, PermissionDenied
+from hindsight_runtime.identity import SESSION_PREFIX, Principal
+from hindsight_store.desks import Desk, DeskFull, Desks, Entry
+from hindsight_store.sessions import Session
+
+from hindsight_ingest.appraising import Count, weigh_up
+from hindsight_ingest.listening import Finding
+
+PENDING = 2_000  # what comes on top of that drops the oldest
+LAST_S = 3.0  # at the end, for what is pending
+KEY_CHARS = 128
+
+log = structlog.get_logger()
+Errand = Callable[[], Awaitable[object]]
+
+
+class Errands:
+    """Brings desks up to date. Without Redis there are none, and nothing to do."""
+
+    def __init__(self, desks: Desks | None, count: Count, *, clock: Callable[[], datetime]) -> None:
+        self._desks = desks
+        self._count = count
+        self._clock = clock
+        self._pending: deque[Errand] = deque(maxlen=PENDING)
+        self._added = asyncio.Event()
+        self._dropped = 0
+
+    def warm(self, desk: Desk, memory_ids: Iterable[str]) -> None:
+        """Memories were written or recalled under a scope."""
+        ids = list(memory_ids)
+        if self._desks and ids:
+            self._add(partial(self._desks.warm, {desk: ids}, self._clock()))
+
+    def lay_out(self, principal: Principal, agent_id: str, session_id: str, findings: Sequence[Finding]) -> None:
+        """Put what was found in turns on the session's desk; not what waits for a person's word."""
+        try:
+            desk = Desk(principal.tenant_id, agent_id, principal.desk_of(SESSION_PREFIX + session_id))
+        except PermissionDenied:
+            return  # a key of several scopes has no desk for a session
+        for one in findings:
+            if self._desks and not one.is_instruction:
+                entry = Entry(
+                    key=one.key[:KEY_CHARS],
+                    trigger=one.query,
+                    value=one.value,
+                    source="user",
+                    confidence=one.confidence,
+                    importance=one.importance,
+                    tokens=0,
+                    is_task_state=one.timing == "desk",
+                    put_at=self._clock(),
+                )
+                self._add(partial(self._desks.put, desk, *weigh_up(entry, self._count)))
+
+    def end_task(self, tenant_id: int, agent_id: str, session: Session) -> None:
+        """A task of a session is over: what mattered for it alone goes."""
+        self._clear(tenant_id, agent_id, session, only_task_state=True)
+
+    def end_session(self, tenant_id: int, agent_id: str, session: Session) -> None:
+        """A session is over: its desk goes."""
+        self._clear(tenant_id, agent_id, session, only_task_state=False)
+
+    def _clear(self, tenant_id: int, agent_id: str, session: Session, *, only_task_state: bool) -> None:
+        name = SESSION_PREFIX + session.session_id
+        for scope in (name, f"{session.scope}/{name}"):
+            if self._desks:
+                desk = Desk(tenant_id, agent_id, scope)
+                self._add(partial(self._desks.clear, desk, only_task_state=only_task_state))
+
+    def _add(self, errand: Errand) -> None:
+        self._dropped += len(self._pending) == PENDING
+        self._pending.append(errand)
+        self._added.set()
+
+    async def run(self) -> None:
+        """Run what is pending, over and over."""
+        while True:
+            await self._added.wait()
+            self._added.clear()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Run all that is pending."""
+        while self._pending:
+            try:
+                await self._pending[0]()
+            except DeskFull:
+                pass  # what is pinned goes first
+            except DependencyUnavailable as away:
+                self._dropped += len(self._pending)
+                log.warning("desks not brought up to date", why=away.message, dropped=self._dropped)
+                self._pending.clear()
+                return
+            self._pending.popleft()
+
+
+@asynccontextmanager
+async def open_errands(errands: Errands) -> AsyncIterator[Errands]:
+    """Runs errands until the end of the block, and then what is still pending."""
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(errands.run())
+        try:
+            yield errands
+        finally:
+            running.cancel()
+            await asyncio.wait([running])
+            try:
+                async with asyncio.timeout(LAST_S):
+                    await errands.flush()
+            except TimeoutError:
+                log.warning("desks not brought up to date", why="the process ends")
