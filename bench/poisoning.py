@@ -20,8 +20,7 @@ from typing import Any
 import yaml
 from hindsight_ingest.guard import TextGuard
 from hindsight_local.trial import Instance, running
-from hindsight_memory import Answer, Hindsight, NewKey, NewMemory, Source, Turn
-from hindsight_memory.types import Memory
+from hindsight_memory import Answer, Hindsight, Memory, NewKey, NewMemory, Source, Turn
 
 SET = Path(__file__).parent / "sets" / "poisoning.yaml"
 REPEATS = 50  # of one statement, in scenarios that repeat it

@@ -19,8 +19,7 @@ from typing import Any
 import httpx2
 from families import Answered, Attempt, Family, World, load_families
 from hindsight_local.trial import Instance
-from hindsight_memory import Hindsight, NewKey
-from hindsight_memory.types import Task
+from hindsight_memory import Hindsight, NewKey, Task
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from scripted_agent import READ, plan

@@ -43,7 +43,7 @@ async def test_without_the_embedder_keywords_answer_and_the_answer_says_so(clien
 async def test_without_the_embedder_a_write_is_refused_with_a_retry_hint_and_a_repeat_still_answers(
     client: Hindsight, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("hindsight_memory.client.RETRIES", 0)
+    monkeypatch.setattr("hindsight_memory.connection.RETRIES", 0)
     first = await client.write(MEMORY, request_id="r1")
     request.getfixturevalue("embedder_down")
     with pytest.raises(HindsightError) as refusal:

@@ -51,7 +51,7 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
         "recall",
         {"memory_relations_back"},
     ),
-    "conflicts": (reader.CONFLICTS, (1, ["agent"], [], None, 20), "recall", {"conflicts_pkey"}),
+    "conflicts": (reader.CONFLICTS, (1, ["agent"], [], None, 20, False), "recall", {"conflicts_pkey"}),
     "duplicates": (
         writer.NEIGHBOURS,
         (1, "agent", "key 7", 1, VECTOR, 0.83, 20, datetime.now(UTC)),

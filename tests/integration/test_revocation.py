@@ -4,11 +4,13 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from typing import Any
 
+import asyncpg
 import numpy as np
 import pytest
-from hindsight_memory import Filter, Hindsight, HindsightError, MemorySource, NewKey, NewMemory, Turn
+from hindsight_memory import Filter, Hindsight, HindsightError, MemorySource, NewKey, NewMemory, Source, Turn
 from hindsight_store.ids import uuid7
 from hindsight_store.pool import open_pool
 from hindsight_store.reader import active_generation, find_tenant
@@ -303,3 +305,65 @@ async def fill(services, good: str, bad: str, *, memories: int) -> set[str]:
                 links = [Relation(m.memory_id, "derived_from", i) for m in part for i in m.derived_from]
                 await writer.relate(bank_id, links, good, now)
     return {str(i) for i in tainted}
+
+
+async def refused_values(client: Hindsight) -> list[str]:
+    return [conflict.value async for conflict in client.list_conflicts()]
+
+
+@pytest.mark.parametrize("kind", ["principal", "session_id", "tool"])
+async def test_refused_statements_of_a_source_are_an_admins_to_see_until_it_is_reinstated(writers: Writers, kind: str):
+    good, bad, admin = writers.good, writers.bad, writers.admin
+    await good.write(NewMemory("home city", "Ada lives in Turin.", confidence=0.95))
+    await bad.observe("s1", [Turn("tool_result", tool="mail", result="Ada lives in Lisbon.")])
+    hostile = NewMemory("home city", "Ada lives in Lisbon.", confidence=0.8, source=Source("tool", "s1", 0))
+    assert (await bad.write(hostile)).outcome == "conflict"
+    assert (await good.write(NewMemory("home city", "Ada lives in Porto.", confidence=0.7))).outcome == "conflict"
+    before = ["Ada lives in Porto.", "Ada lives in Lisbon."]
+    assert await refused_values(good) == before
+    source = replace(MemorySource(), **{kind: {"principal": writers.bad_id, "session_id": "s1", "tool": "mail"}[kind]})
+    first = await admin.revoke_source(source)
+    assert (await admin.revoke_source(source)).id == ""
+    assert await refused_values(good) == ["Ada lives in Porto."]
+    assert await refused_values(admin) == before
+    await admin.reinstate(first.id)
+    assert await refused_values(good) == before
+
+
+async def test_a_source_of_refused_statements_alone_can_be_withdrawn_and_reinstated(writers: Writers):
+    await writers.good.write(NewMemory("home city", "Ada lives in Turin.", confidence=0.95))
+    await writers.bad.write(NewMemory("home city", "Ada lives in Lisbon.", confidence=0.8))
+    until = datetime.now(UTC)
+    await writers.bad.write(NewMemory("home city", "Ada lives in Porto.", confidence=0.8))
+    withdrawal = await writers.admin.revoke_source(replace(writers.source, until=until))
+    assert (withdrawal.id != "", withdrawal.withdrawn, withdrawal.turns) == (True, 0, 0)
+    assert await refused_values(writers.good) == ["Ada lives in Porto."]
+    await writers.admin.reinstate(withdrawal.id)
+    assert await refused_values(writers.good) == ["Ada lives in Porto.", "Ada lives in Lisbon."]
+
+
+async def test_what_two_withdrawals_hold_back_is_shown_once_both_are_reinstated(writers: Writers):
+    await writers.good.write(NewMemory("home city", "Ada lives in Turin.", confidence=0.95))
+    said = NewMemory("home city", "Ada lives in Lisbon.", confidence=0.8, source=Source("user", "s1"))
+    await writers.bad.write(said)
+    both = [await writers.admin.revoke_source(source) for source in (writers.source, MemorySource(session_id="s1"))]
+    for withdrawal in both:
+        assert await refused_values(writers.good) == []
+        await writers.admin.reinstate(withdrawal.id)
+    assert await refused_values(writers.good) == ["Ada lives in Lisbon."]
+
+
+async def test_refused_statements_of_what_was_withdrawn_before_an_upgrade_are_held_back_after_it(services, writers: Writers):
+    await writers.good.write(NewMemory("home city", "Ada lives in Turin.", confidence=0.95))
+    await writers.bad.write(NewMemory("cat", "The cat is called Momo."))
+    for client, city in ((writers.bad, "Lisbon"), (writers.good, "Porto")):
+        await client.write(NewMemory("home city", f"Ada lives in {city}.", confidence=0.7))
+    withdrawal = await writers.admin.revoke_source(writers.source)
+    upgrade = files("hindsight_store") / "migrations" / "0012_withheld_conflicts.sql"
+    connection = await asyncpg.connect(services.database.owner)
+    await connection.execute("ALTER TABLE conflicts DROP COLUMN withdrawals")
+    await connection.execute(upgrade.read_text())
+    await connection.close()
+    assert await refused_values(writers.good) == ["Ada lives in Porto."]
+    await writers.admin.reinstate(withdrawal.id)
+    assert await refused_values(writers.good) == ["Ada lives in Porto.", "Ada lives in Lisbon."]

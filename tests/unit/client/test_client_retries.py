@@ -7,7 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
-from hindsight_memory import Hindsight, HindsightError, client
+from hindsight_memory import Hindsight, HindsightError, connection
 
 
 class Stopping(recall_pb2_grpc.RecallServiceServicer):
@@ -37,7 +37,7 @@ async def connected(servicer: Stopping, folder: Path) -> AsyncIterator[Hindsight
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "RETRY_PAUSE_S", 0.001)
+    monkeypatch.setattr(connection, "RETRY_PAUSE_S", 0.001)
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])

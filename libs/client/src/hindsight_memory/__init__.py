@@ -2,44 +2,35 @@
 
 from hindsight_memory.client import Hindsight
 from hindsight_memory.errors import HindsightError
-from hindsight_memory.types import (
+from hindsight_memory.types.access import Grant, Key, NewGrant, NewKey
+from hindsight_memory.types.memories import (
     Adjustment,
-    Answer,
-    AuditFilter,
-    AuditLine,
-    Candidate,
-    ChannelAccount,
     Conflict,
+    Filter,
+    ForgetMode,
+    Kind,
+    Memory,
+    NewMemory,
+    Relation,
+    Review,
+    Source,
+    WriteResult,
+)
+from hindsight_memory.types.recalls import (
+    Answer,
+    ChannelAccount,
     Considered,
     Contribution,
     Difference,
-    Ended,
-    Erasure,
-    ErasureReceipt,
-    Filter,
     Finding,
     GateVerdict,
-    Grant,
     Hit,
-    Job,
-    Key,
-    Memory,
-    MemorySource,
-    NewGrant,
-    NewKey,
-    NewMemory,
-    Observed,
+    Mode,
     Receipt,
-    Relation,
-    Review,
-    Session,
-    Source,
-    Task,
     ThenAndNow,
-    Turn,
-    Withdrawal,
-    WriteResult,
 )
+from hindsight_memory.types.sessions import Candidate, Ended, Observed, Session, Task, Turn
+from hindsight_memory.types.upkeep import AuditFilter, AuditLine, Erasure, ErasureReceipt, Job, MemorySource, Withdrawal
 
 __all__ = [
     "Adjustment",
@@ -57,6 +48,7 @@ __all__ = [
     "ErasureReceipt",
     "Filter",
     "Finding",
+    "ForgetMode",
     "GateVerdict",
     "Grant",
     "Hindsight",
@@ -64,8 +56,10 @@ __all__ = [
     "Hit",
     "Job",
     "Key",
+    "Kind",
     "Memory",
     "MemorySource",
+    "Mode",
     "NewGrant",
     "NewKey",
     "NewMemory",

@@ -199,11 +199,11 @@ RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at
         OR EXISTS (SELECT 1 FROM unnest($7::text[]) AS p(beginning) WHERE starts_with(m.scope, p.beginning)))
     ORDER BY r.from_id, r.type, r.to_id LIMIT $8"""
 
-# $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all.
+# $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all. $6 whether those of withdrawn sources too.
 CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id,
         c.turn, c.confidence, c.valid_from, c.principal, c.at
     FROM conflicts AS c
-    WHERE c.bank_id = $1 AND ($4::uuid IS NULL OR c.conflict_id < $4)
+    WHERE c.bank_id = $1 AND ($4::uuid IS NULL OR c.conflict_id < $4) AND ($6 OR c.withdrawals = '{}')
         AND ($2::text[] IS NULL OR c.scope = ANY ($2)
             OR EXISTS (SELECT 1 FROM unnest($3::text[]) AS p(beginning) WHERE starts_with(c.scope, p.beginning)))
     ORDER BY c.conflict_id DESC LIMIT $5"""
@@ -380,9 +380,11 @@ class Reader:
         rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, *_told_apart(scopes), limit)
         return [RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"]) for r in rows]
 
-    async def conflicts(self, bank_id: int, scopes: Sequence[str] | None, *, before: UUID | None, limit: int) -> list[Conflict]:
+    async def conflicts(
+        self, bank_id: int, scopes: Sequence[str] | None, *, with_withdrawn: bool, before: UUID | None, limit: int
+    ) -> list[Conflict]:
         """Conflict records of some scopes (a trailing "*" is a prefix; None: all), newest first, before an id."""
-        rows = await self._connection.fetch(CONFLICTS, bank_id, *_told_apart(scopes), before, limit)
+        rows = await self._connection.fetch(CONFLICTS, bank_id, *_told_apart(scopes), before, limit, with_withdrawn)
         return [Conflict(**row) for row in rows]
 
     async def features(

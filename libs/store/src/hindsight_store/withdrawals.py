@@ -106,6 +106,14 @@ WITHHOLD = """UPDATE turns AS t SET withdrawals = t.withdrawals || $2::uuid
     WHERE t.bank_id = $1 AND t.session_id = w.session_id AND t.turn = w.turn AND NOT t.withdrawals && ARRAY(
         SELECT o.withdrawal_id FROM withdrawals AS o WHERE o.kind = $5 AND o.source = $6 AND o.reinstated_at IS NULL)"""
 
+# $3 sessions and $4 turns that were found; of the source $5 kind, $6 name, $7 since, $8 until, $9 what the account calls it.
+WITHHOLD_CONFLICTS = """UPDATE conflicts AS c SET withdrawals = c.withdrawals || $2::uuid
+    WHERE c.bank_id = $1 AND ((c.session_id, c.turn) IN (SELECT * FROM unnest($3::text[], $4::int[]))
+            OR ((($5 = 'principal' AND c.principal = $6) OR ($5 = 'session' AND c.session_id = $6))
+                AND ($7::timestamptz IS NULL OR c.at >= $7) AND ($8::timestamptz IS NULL OR c.at < $8)))
+        AND NOT c.withdrawals && ARRAY(
+            SELECT o.withdrawal_id FROM withdrawals AS o WHERE o.kind = $5 AND o.source = $9 AND o.reinstated_at IS NULL)"""
+
 # A job under way may have read what is withdrawn now: it begins anew.
 RESTART_JOBS = """UPDATE jobs SET state = 'queued', lease = NULL, leased_until = NULL
     WHERE bank_id = $1 AND state = 'running' AND kind <> 'erase'"""
@@ -129,7 +137,8 @@ PAGE = f"""SELECT {WITHDRAWAL} FROM withdrawals AS w
     WHERE w.tenant_id = $1 AND ($2::uuid IS NULL OR w.withdrawal_id < $2) ORDER BY w.withdrawal_id DESC LIMIT $3"""
 
 BANKS = """SELECT bank_id FROM withdrawn WHERE tenant_id = $1 AND withdrawal_id = $2
-    UNION SELECT bank_id FROM turns WHERE tenant_id = $1 AND $2 = ANY (withdrawals) ORDER BY bank_id"""
+    UNION SELECT bank_id FROM turns WHERE tenant_id = $1 AND $2 = ANY (withdrawals)
+    UNION SELECT bank_id FROM conflicts WHERE tenant_id = $1 AND $2 = ANY (withdrawals) ORDER BY bank_id"""
 
 # What another withdrawal found hidden by this one is handed on to it, with the state it is to go back to one day.
 HAND_ON = """UPDATE withdrawn AS other SET former_revision = mine.former_revision, made_revision = mine.made_revision,
@@ -179,7 +188,10 @@ REINSTATE = f"""WITH due AS (
     )
     SELECT count(*) FROM made"""
 
-CLEAR_TURNS = "UPDATE turns SET withdrawals = array_remove(withdrawals, $2) WHERE bank_id = $1 AND $2 = ANY (withdrawals)"
+CLEAR = tuple(
+    f"UPDATE {table} SET withdrawals = array_remove(withdrawals, $2) WHERE bank_id = $1 AND $2 = ANY (withdrawals)"
+    for table in ("turns", "conflicts")
+)
 
 CLOSE = "UPDATE withdrawals SET reinstated_at = $3 WHERE tenant_id = $1 AND withdrawal_id = $2"
 
@@ -226,9 +238,10 @@ class Counts:
     withdrawn: int = 0
     rolled_back: int = 0
     turns: int = 0
+    conflicts: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(self.withdrawn + other.withdrawn, self.rolled_back + other.rolled_back, self.turns + other.turns)
+        return Counts(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +274,10 @@ class WithdrawalWriter:
         await run(COPY_EMBEDDINGS, bank_id, by.withdrawal_id)
         await run(ASK, bank_id, by.withdrawal_id, REASON, by.at)
         withheld = _count(await run(WITHHOLD, bank_id, by.withdrawal_id, *turns, *named))
+        told = (source.kind, source.name, source.since, source.until, named[1])
+        conflicts = _count(await run(WITHHOLD_CONFLICTS, bank_id, by.withdrawal_id, *turns, *told))
         await run(RESTART_JOBS, bank_id)
-        return Counts(hidden, len(touched), withheld)
+        return Counts(hidden, len(touched), withheld, conflicts)
 
     async def record(self, asked: Asked, by: By, request_id: str, counts: Counts) -> Withdrawal:
         """Keep account of a withdrawal."""
@@ -295,7 +310,8 @@ class WithdrawalWriter:
         await self._connection.execute(HAND_ON, bank_id, by.withdrawal_id)
         await self._connection.execute(LET_GO, bank_id, by.withdrawal_id)
         made = await self._connection.fetchval(REINSTATE, bank_id, by.withdrawal_id, by.at, by.principal)
-        await self._connection.execute(CLEAR_TURNS, bank_id, by.withdrawal_id)
+        for statement in CLEAR:
+            await self._connection.execute(statement, bank_id, by.withdrawal_id)
         return made
 
     async def close(self, withdrawal_id: UUID, at: datetime) -> None:

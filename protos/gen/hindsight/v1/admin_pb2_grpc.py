@@ -97,7 +97,8 @@ class AdminServiceServicer:
     """
 
     def CreateKey(self, request, context):
-        """Make a key; its secret is in this answer and nowhere else.
+        """Make a key; its secret is in this answer and nowhere else. Only the operator gives rights, agents, scopes, sources or time that
+        its own key has not; an admin's includes read, write and admin.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -111,7 +112,7 @@ class AdminServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RotateKey(self, request, context):
-        """Give a key a new secret; the old one stops working within 5 seconds, an admin's at once.
+        """Give a key that may do no more than the caller's a new secret; the old one stops working within 5 seconds, an admin's at once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -146,7 +146,7 @@ class RecallServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListConflicts(self, request, context):
-        """Statements that were refused because they contradict a memory, newest first.
+        """Statements that were refused because they contradict a memory, newest first. Those of a withdrawn source are an admin's to see.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -1,6 +1,6 @@
 """AdminService: keys and who holds which right."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from hindsight_store.ids import uuid7
 from hindsight_store.keys import KeyWriter, NewKey, ensure_tenant, managing_keys
 from hindsight_store.reader import find_tenant
 
+from hindsight_ingest.giving import Excess, find_excess, has_agents, has_scopes
 from hindsight_ingest.revoking import Revoking, read_source
 
 NAME_CHARS = 128
@@ -42,8 +43,6 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
         checks.check_items("scopes", request.scopes, high=LIST_ITEMS)
         rights = checks.check_names("rights", request.rights, RIGHTS)
-        if "operator" in rights:
-            principal.require("operator")
         sources = checks.check_names("sources", request.sources, SOURCES)
         secret = new_secret()
         key = NewKey(
@@ -59,8 +58,8 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         )
         if key.default_agent_id and key.agent_ids and key.default_agent_id not in key.agent_ids:
             raise InvalidField("default_agent_id", "name one of agent_ids")
-        if not _is_within(principal, key.agent_ids, key.scopes):
-            raise PermissionDenied("a key limited to agents or scopes manages keys within the same limits only")
+        if excess := find_excess(principal, key):
+            raise excess
         tenant_id = await self._tenant(principal, request.tenant, create=True)
         async with managing_keys(self._pool, tenant_id) as keys:
             await self._claim(keys, principal, request.request_id)
@@ -78,9 +77,7 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         async with managing_keys(self._pool, tenant_id) as keys:
             rows = await keys.page(after=after, limit=size + 1)
         return admin_pb2.ListKeysResponse(
-            keys=[
-                to_key(key) for key in map(Principal.from_row, rows[:size]) if _is_within(principal, key.agent_ids, key.scopes)
-            ],
+            keys=[to_key(key) for key in map(Principal.from_row, rows[:size]) if _manages(principal, key)],
             next_page_token=rows[size - 1]["key_id"] if len(rows) > size else "",
         )
 
@@ -91,6 +88,9 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         async def rotate(keys: KeyWriter, key: Principal) -> None:
             if key.revoked_at:
                 raise InvalidField("key_id", "the key is revoked; make a new one")
+            if excess := find_excess(caller(), key):
+                remedy = f"it may do more than your key, see its {excess.violations[0].field}; ask the operator, or revoke it"
+                raise Excess("key_id", remedy)
             await keys.rotate(key.key_id, hash_secret(secret))
 
         key = await self._change(request, "rotate_key", rotate)
@@ -181,7 +181,7 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
         async with managing_keys(self._pool, tenant_id) as keys:
             row = await keys.get(key_id)
             key = Principal.from_row(row) if row else None
-            if key is None or not _is_within(principal, key.agent_ids, key.scopes):
+            if key is None or not _manages(principal, key):
                 raise NotFound("no such key")
             if "operator" in key.rights:
                 principal.require("operator")
@@ -207,11 +207,9 @@ class AdminServicer(admin_pb2_grpc.AdminServiceServicer):
             raise AlreadyExists("this request_id was used; the secret was told once and cannot be told again")
 
 
-def _is_within(principal: Principal, agent_ids: Sequence[str], scopes: Sequence[str]) -> bool:
-    """Whether a key may do no more than the one that would manage it; of others, a limited one is told nothing."""
-    has_agents = not principal.agent_ids or (agent_ids and set(agent_ids) <= set(principal.agent_ids))
-    has_scopes = not principal.scopes or (scopes and all(principal.may_use(s) or s in principal.scopes for s in scopes))
-    return bool(has_agents and has_scopes)
+def _manages(principal: Principal, key: Principal) -> bool:
+    """Whether a key exists for a caller: one limited to agents or scopes is told nothing of keys beyond them."""
+    return has_agents(principal, key) and has_scopes(principal, key)
 
 
 def _admin() -> Principal:

@@ -1,10 +1,12 @@
 """A memory on its way through the write pipeline."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
+
+from hindsight_store.records import Memory
 
 CEILINGS = {"user": 1.0, "tool": 0.95, "import": 0.95, "inference": 0.7, "retrospective": 0.7}  # SPEC I2, D3
 
@@ -65,3 +67,14 @@ def lower_to_ceiling(source: str, importance: float, confidence: float) -> tuple
     asked = {"importance": importance, "confidence": confidence}
     lowered = tuple(Adjustment(name, value, ceiling) for name, value in asked.items() if value > ceiling)
     return min(importance, ceiling), min(confidence, ceiling), lowered
+
+
+Said = TypeVar("Said", Candidate, Memory)
+
+
+def reword(said: Said, edits: Mapping[str, str], sources: Set[str]) -> Said:
+    """A statement in a reviewer's words. A new value claims no source that the reviewer's key may not claim."""
+    if "value" not in edits or said.source in sources or CEILINGS[said.source] <= CEILINGS["inference"]:
+        return replace(said, **edits)
+    importance, confidence, _ = lower_to_ceiling("inference", said.importance, said.confidence)
+    return replace(said, **edits, source="inference", importance=importance, confidence=confidence)

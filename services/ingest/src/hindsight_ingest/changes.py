@@ -13,7 +13,7 @@ from hindsight_store.reader import reading
 from hindsight_store.records import Embedded, Memory
 from hindsight_store.writer import Writer
 
-from hindsight_ingest.candidate import CEILINGS, Candidate, lower_to_ceiling
+from hindsight_ingest.candidate import CEILINGS, Candidate, lower_to_ceiling, reword
 from hindsight_ingest.guard import DISGUISED
 from hindsight_ingest.pipeline import Call, NotOpened, Pipeline, Result, lock_key
 from hindsight_ingest.standing import mark
@@ -187,7 +187,9 @@ class Changes:
             at = self._pipeline.clock()
             if not await writer.reviews.decide(bank_id, memory_id, "approved", call.principal.key_id, at):
                 raise NotFound("no such memory waits for review")
-            changed = replace(memory, **edits)
+            changed = reword(memory, edits, call.principal.sources)
+            if changed.value != memory.value:
+                changed = replace(changed, trust=CEILINGS[changed.source], standing=mark(changed.kind, changed.value))
             if embedded and changed != memory:
                 changed = (await self._write(writer, bank_id, call, (changed, embedded)))[0]
             return [Result("updated", memory_id, changed.revision)]

@@ -1,7 +1,6 @@
 """ReviewService: a person's word on what the guard holds back or has doubts about."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +13,7 @@ from hindsight_store.writer import writing
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call
-from hindsight_ingest.candidate import Candidate
+from hindsight_ingest.candidate import Candidate, reword
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.pipeline import Call, Pipeline, Result
 from hindsight_ingest.results import to_message
@@ -45,7 +44,8 @@ class Reviewing:
         if memory.status != "pending_review":
             return await self._changes.clear(call, memory_id, edits)
         said = Candidate(**{name: getattr(memory, name) for name in SAID})
-        return (await self._pipeline.write(call, [replace(said, **edits)], approved=memory_id))[0]
+        said = reword(said, edits, call.principal.sources)
+        return (await self._pipeline.write(call, [said], approved=memory_id))[0]
 
     async def reject(self, call: Call, memory_id: UUID) -> None:
         """Keep a memory out.

@@ -13,6 +13,7 @@ from hindsight_store.records import Grant
 from hindsight_store.writer import Writer
 
 from hindsight_ingest.calls import to_call
+from hindsight_ingest.giving import find_outliving
 from hindsight_ingest.pipeline import Call, Make, Pipeline, Result, lock_key
 
 OPEN = 16  # grants in force to one agent: each is searched by every recall of it
@@ -43,6 +44,8 @@ class SharingServicer(sharing_pb2_grpc.SharingServiceServicer):
             raise InvalidField("expires_at", "give a moment to come")
         if not call.principal.may_use(scope):
             raise PermissionDenied("the key is limited to other scopes; it shares memories of its own only")
+        if excess := find_outliving(call.principal, expires_at):
+            raise excess
 
         async def make(writer: Writer, bank_id: int) -> list[Result]:
             grantee_bank_id = await writer.find_bank(call.principal.tenant_id, grantee)

@@ -186,8 +186,10 @@ class Versions:
         if followed_by:
             fresh = end(fresh, followed_by.valid_from, self._now)
         if waiting:
-            kept = {name: getattr(waiting, name) for name in ("memory_id", "revision", "created_at", "trust")}
-            return self.replace(replace(fresh, **kept), embedded)
+            kept = {name: getattr(waiting, name) for name in ("memory_id", "revision", "created_at")}
+            # Who vouched for the words that waited does not vouch for others.
+            trust = waiting.trust if waiting.value == fresh.value else fresh.trust
+            return self.replace(replace(fresh, **kept, trust=trust), embedded)
         self._added[fresh.memory_id] = (fresh, embedded)
         self._by_place.setdefault(place_of(fresh), []).append(fresh.memory_id)
         self._relate(fresh.memory_id, "derived_from", candidate.derived_from)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from hindsight_memory import Filter, Hindsight, Hit, NewMemory, Source
-from hindsight_memory.types import Mode
+from hindsight_memory import Filter, Hindsight, Hit, Mode, NewMemory, Source
 
 from hindsight_mcp_edge import results, texts
 from hindsight_mcp_edge.fields import Field, Refused

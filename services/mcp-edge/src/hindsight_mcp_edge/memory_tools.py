@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any, get_args
 
-from hindsight_memory import Filter, Hindsight, NewMemory, Source
-from hindsight_memory.types import ForgetMode, Kind, Mode
+from hindsight_memory import Filter, ForgetMode, Hindsight, Kind, Mode, NewMemory, Source
 
 from hindsight_mcp_edge import results, texts
 from hindsight_mcp_edge.fields import Field, Refused, shown

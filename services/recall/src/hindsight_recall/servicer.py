@@ -207,17 +207,18 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         )
 
     async def ListConflicts(self, request: recall_pb2.ListConflictsRequest, context: Any) -> recall_pb2.ListConflictsResponse:
-        """Refused statements, newest first."""
+        """Refused statements, newest first; those of withdrawn sources to an admin only."""
         principal, agent_id = reader_of(request)
         size = checks.check_count("page_size", request.page_size, default=PAGE, high=MAX_PAGE)
         before = _token(request)
         bank_id = await self._banks.find(principal, agent_id)
+        if bank_id is None:
+            return recall_pb2.ListConflictsResponse()
+        is_admin = "admin" in principal.rights
+        wanted: Any = {"with_withdrawn": is_admin, "before": before, "limit": size + 1}
         async with reading(self._pool, principal.tenant_id) as reader:
-            page = (
-                [] if bank_id is None else await reader.conflicts(bank_id, _scopes_of(principal), before=before, limit=size + 1)
-            )
-        with_principal = "admin" in principal.rights
-        conflicts = fit([wire.to_conflict(c, with_principal=with_principal) for c in page[:size]])
+            page = await reader.conflicts(bank_id, _scopes_of(principal), **wanted)
+        conflicts = fit([wire.to_conflict(c, with_principal=is_admin) for c in page[:size]])
         token = conflicts[-1].id if len(conflicts) < len(page) else ""
         return recall_pb2.ListConflictsResponse(conflicts=conflicts, next_page_token=token)
 

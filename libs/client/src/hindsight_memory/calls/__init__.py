@@ -1,0 +1,1 @@
+"""What the client can ask, by concern."""

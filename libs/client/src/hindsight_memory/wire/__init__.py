@@ -1,0 +1,1 @@
+"""Protobuf from and to the client's types."""
