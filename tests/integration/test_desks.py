@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import pytest
-from hindsight_runtime.errors import DependencyUnavailable
-from hindsight_store.desks import ENTRIES, USES, Desk, DeskFull, Desks, Entry, Stay, entry_id
+from hindsight_store.desks import ENTRIES, USES, Desk, Desks, DesksUnavailable, Entry, NoRoom, Stay
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
@@ -92,7 +91,7 @@ async def step(desks: Desks, desk: Desk, model: Model, action: tuple) -> None:
             wanted = model.put(key, tokens, worth, is_pinned=is_pinned)
             try:
                 put = await desks.put(desk, entry(key, tokens, is_pinned=is_pinned), Stay(worth, HOUR))
-            except DeskFull:
+            except NoRoom:
                 assert wanted is None
             else:
                 assert list(put.evicted) == wanted
@@ -164,10 +163,10 @@ async def test_what_is_pinned_leaves_room_or_the_pin_is_refused(valkey: str):
         desks, desk = Desks(client, budget_tokens=BUDGET), Desk(1, "ada", "session:pins")
         await desks.put(desk, entry("a", 70, is_pinned=True), Stay(1, HOUR))
         await desks.put(desk, entry("b", 30), Stay(1, HOUR))
-        with pytest.raises(DeskFull):
+        with pytest.raises(NoRoom):
             await desks.put(desk, entry("c", 31), Stay(1, HOUR))
         assert (await desks.pin(desk, "b", is_pinned=True)) is not None
-        with pytest.raises(DeskFull):
+        with pytest.raises(NoRoom):
             await desks.put(desk, entry("c", 1), Stay(1, HOUR))
         again = await desks.put(desk, entry("b", 20), Stay(1, HOUR))
         assert again.entry.is_pinned
@@ -222,11 +221,13 @@ async def test_an_entry_comes_back_as_it_was_put(valkey: str):
         desks, desk = Desks(client, budget_tokens=BUDGET), Desk(1, "ada", "user:42")
         given = Entry("偏好 {a} 'b'", "怎么回答", '以后都用中文回答我 "x" \\ \n', "user", 0.9, 0.7, 12, put_at=NOW)
         put = await desks.put(desk, given, Stay(1.5, HOUR))
-        assert dataclasses.replace(put.entry, expires_at=None) == given
+        assert dataclasses.replace(put.entry, expires_at=None, entry_id="") == given
         assert put.entry.expires_at is not None
         assert math.isclose((put.entry.expires_at - datetime.now(UTC)).total_seconds(), HOUR, abs_tol=60)
-        assert dataclasses.replace((await desks.entries(desk))[0], expires_at=None) == given
-        assert entry_id(desk, given.key) != entry_id(Desk(2, "ada", "user:42"), given.key)
+        assert dataclasses.replace((await desks.entries(desk))[0], expires_at=None, entry_id="") == given
+        other = await desks.put(Desk(2, "ada", "user:42"), given, Stay(1.5, HOUR))
+        again = await desks.put(desk, given, Stay(1.5, HOUR))
+        assert again.entry.entry_id == put.entry.entry_id != other.entry.entry_id
 
 
 async def test_hot_memories_are_known_by_id_for_half_an_hour_and_a_number(valkey: str):
@@ -244,7 +245,7 @@ async def test_hot_memories_are_known_by_id_for_half_an_hour_and_a_number(valkey
 async def test_redis_that_is_away_is_said_to_be():
     async with Redis.from_url("redis://127.0.0.1:1/0", socket_connect_timeout=1) as client:
         desks, desk = Desks(client, budget_tokens=BUDGET), Desk(1, "ada", "user:42")
-        with pytest.raises(DependencyUnavailable):
+        with pytest.raises(DesksUnavailable):
             await desks.put(desk, entry("a", 1), Stay(1, HOUR))
-        with pytest.raises(DependencyUnavailable):
+        with pytest.raises(DesksUnavailable):
             await desks.hot(desk, NOW)

@@ -131,6 +131,12 @@ class NotConfigured(HindsightError):
     code, reason = "FAILED_PRECONDITION", "NOT_CONFIGURED"
 
 
+class DeskFull(HindsightError):
+    """What is pinned leaves no room on the desk."""
+
+    code, reason = "FAILED_PRECONDITION", "DESK_FULL"
+
+
 class DeadlineExceeded(HindsightError):
     """The caller's time was up first."""
 

@@ -121,7 +121,7 @@ class Principal:
         if self.may_use(named):
             return named
         if named.startswith(SESSION_PREFIX) and len(self.scopes) == 1 and not self.scopes[0].endswith("*"):
-            return f"{self.scopes[0]}/{named}"
+            return f"/{self.scopes[0]}/{named}"  # no scope begins so
         raise PermissionDenied("the key is limited to other scopes; name one of its own")
 
     def _admit(self, scope: str, *, reading: bool) -> None:

@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import quote
 
 import redis.asyncio as redis
-from hindsight_runtime.errors import DependencyUnavailable, HindsightError
 from redis.commands.core import AsyncScript
 
 USES = 4  # that count; more make nothing worth more
 ENTRIES = 1000  # of a desk
+ENTRY_PREFIX = "desk:"  # of an entry's id, which is no memory's
 HOT_S = 1800.0  # that a memory stays hot after it was written or recalled
 HOT = 256  # memories of a scope
 TIMEOUT_S = 2.0
@@ -178,10 +178,15 @@ return found
 )
 
 
-class DeskFull(HindsightError):
-    """What is pinned leaves no room."""
+class NoRoom(Exception):
+    """What is pinned leaves too little of the budget."""
 
-    code, reason = "FAILED_PRECONDITION", "DESK_FULL"
+    def __init__(self, tokens: int, left: int) -> None:
+        super().__init__(f"it takes {tokens} tokens, and what is pinned leaves {left}")
+
+
+class DesksUnavailable(ConnectionError):
+    """Redis does not answer; what was asked may or may not have happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +220,7 @@ class Entry:
     uses: int = 1
     put_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     expires_at: datetime | None = None  # None: lives as long as the desk is used
-    scope: str = ""  # whose desk, as the caller named it
+    entry_id: str = ""  # what citations and receipts call it
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,27 +245,27 @@ def key_prefix(tenant_id: int, agent_id: str) -> str:
     return f"hs:{tenant_id}:{quote(agent_id, safe='')}:"
 
 
-def entry_id(desk: Desk, key: str) -> str:
+def _entry_id(desk: Desk, key: str) -> str:
     """What citations and receipts call an entry: the same for the same desk and key, neither of which can be read from it."""
     text = "\0".join((str(desk.tenant_id), desk.agent_id, desk.scope, key))
-    return "desk:" + hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+    return ENTRY_PREFIX + hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
 class away:  # noqa: N801 - reads as a phrase
-    """Turns Redis' being away into a dependency's."""
+    """Turns whatever Redis' being away raises into DesksUnavailable."""
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, redis.RedisError | OSError | TimeoutError):
-            raise DependencyUnavailable(f"redis does not answer: {type(error).__name__}") from None
+            raise DesksUnavailable(f"Redis does not answer: {type(error).__name__}") from None
 
 
 class Desks:
     """Reads and changes desks. One for the life of a process.
 
-    Every method raises DependencyUnavailable where Redis does not answer.
+    Every method raises DesksUnavailable where Redis does not answer.
     """
 
     def __init__(self, client: redis.Redis, *, budget_tokens: int = 0) -> None:
@@ -273,7 +278,7 @@ class Desks:
         """Put an entry, in place of one with the same key; what is pinned stays pinned.
 
         Raises:
-            DeskFull: it does not fit beside what is pinned.
+            NoRoom: it does not fit beside what is pinned.
         """
         text = {
             "trigger": entry.trigger,
@@ -289,21 +294,18 @@ class Desks:
         )
         answer = await self._run("put", desk, *given)
         if answer[0] == b"full":
-            raise DeskFull(
-                f"it takes {entry.tokens} tokens, and what is pinned leaves {max(0, self.budget_tokens - int(answer[1]))} of "
-                f"{self.budget_tokens}; unpin something, or shorten it"
-            )
-        return Put(_entry(entry.key, *answer[3]), [key.decode() for key in answer[1]], int(answer[2]))
+            raise NoRoom(entry.tokens, max(0, self.budget_tokens - int(answer[1])))
+        return Put(_entry(desk, entry.key, *answer[3]), [key.decode() for key in answer[1]], int(answer[2]))
 
     async def get(self, desk: Desk, key: str) -> Entry | None:
         """An entry, which counts as a use; None: there is none."""
         answer = await self._run("get", desk, key)
-        return _entry(key, *answer) if answer else None
+        return _entry(desk, key, *answer) if answer else None
 
     async def pin(self, desk: Desk, key: str, *, is_pinned: bool) -> Entry | None:
         """Pin or unpin an entry; None: there is none."""
         answer = await self._run("pin", desk, key, int(is_pinned))
-        return _entry(key, *answer) if answer else None
+        return _entry(desk, key, *answer) if answer else None
 
     async def clear(self, desk: Desk, key: str = "", *, only_task_state: bool = False) -> int:
         """Remove an entry, or all, or all task state; how many went."""
@@ -312,7 +314,7 @@ class Desks:
 
     async def entries(self, desk: Desk) -> list[Entry]:
         """All entries: pinned ones by key, then the others, the newest first. Counts as no use."""
-        found = [_entry(key.decode(), *answer) for key, *answer in await self._run("list", desk)]
+        found = [_entry(desk, key.decode(), *answer) for key, *answer in await self._run("list", desk)]
         found.sort(key=lambda e: e.key)
         return sorted(found, key=lambda e: (not e.is_pinned, 0 if e.is_pinned else -e.put_at.timestamp()))
 
@@ -340,13 +342,13 @@ class Desks:
         """Return if Redis answers.
 
         Raises:
-            ConnectionError: it does not.
+            DesksUnavailable: it does not.
         """
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 await self._redis.ping()  # pyright: ignore[reportGeneralTypeIssues]
         except (redis.RedisError, TimeoutError) as error:
-            raise ConnectionError(str(error)) from None
+            raise DesksUnavailable(f"Redis does not answer: {type(error).__name__}") from None
 
     async def _run(self, name: str, desk: Desk, *given: Any) -> Any:
         with away():
@@ -358,7 +360,7 @@ def _hot(desk: Desk) -> str:
     return desk.keys[0].removesuffix("texts") + "hot"
 
 
-def _entry(key: str, text: bytes, note: bytes, until_ms: bytes) -> Entry:
+def _entry(desk: Desk, key: str, text: bytes, note: bytes, until_ms: bytes) -> Entry:
     kept = json.loads(text)
     tokens, is_pinned, _, uses, _, is_task_state = note.decode().split()
     return Entry(
@@ -374,6 +376,7 @@ def _entry(key: str, text: bytes, note: bytes, until_ms: bytes) -> Entry:
         uses=int(uses),
         put_at=datetime.fromtimestamp(kept["put_at"], UTC),
         expires_at=datetime.fromtimestamp(float(until_ms) / 1000, UTC) if until_ms else None,
+        entry_id=_entry_id(desk, key),
     )
 
 

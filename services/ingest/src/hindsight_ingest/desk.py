@@ -7,7 +7,7 @@ from hindsight.v1 import desk_pb2, desk_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import NotConfigured, NotFound
 from hindsight_runtime.identity import Principal, caller
-from hindsight_store.desks import Desk, Desks, Entry, entry_id
+from hindsight_store.desks import Desk, Desks, Entry
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call
@@ -36,7 +36,7 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         ttl_s = checks.check_count("ttl_s", request.ttl_s, default=0, high=MAX_TTL_S)
         put = await self._writer.put(principal, desk, entry, ttl_s)
         return desk_pb2.PutEntryResponse(
-            entry=to_entry(desk, request.scope, put.entry),
+            entry=to_entry(request.scope, put.entry),
             evicted_keys=put.evicted,
             used_tokens=put.used_tokens,
             budget_tokens=desks.budget_tokens,
@@ -46,14 +46,14 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         """One entry, which counts as a use."""
         desks, _, desk = self._open(request, "read")
         entry = await desks.get(desk, validation.check_key("key", request.key))
-        return desk_pb2.GetEntryResponse(entry=to_entry(desk, request.scope, _found(entry)))
+        return desk_pb2.GetEntryResponse(entry=to_entry(request.scope, _found(entry)))
 
     async def ListEntries(self, request: desk_pb2.ListEntriesRequest, context: Any) -> desk_pb2.ListEntriesResponse:
         """All of a desk."""
         desks, _, desk = self._open(request, "read")
         entries = await desks.entries(desk)
         return desk_pb2.ListEntriesResponse(
-            entries=[to_entry(desk, request.scope, entry) for entry in entries],
+            entries=[to_entry(request.scope, entry) for entry in entries],
             used_tokens=sum(entry.tokens for entry in entries),
             pinned_tokens=sum(entry.tokens for entry in entries if entry.is_pinned),
             budget_tokens=desks.budget_tokens,
@@ -63,7 +63,7 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         """Pin or unpin an entry."""
         desks, _, desk = self._open(request, "write")
         entry = await desks.pin(desk, validation.check_key("key", request.key), is_pinned=request.is_pinned)
-        return desk_pb2.PinEntryResponse(entry=to_entry(desk, request.scope, _found(entry)))
+        return desk_pb2.PinEntryResponse(entry=to_entry(request.scope, _found(entry)))
 
     async def ClearDesk(self, request: desk_pb2.ClearDeskRequest, context: Any) -> desk_pb2.ClearDeskResponse:
         """Clear a desk or a part of it."""
@@ -111,7 +111,7 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         return self._desks, principal, Desk(principal.tenant_id, agent_id, scope)
 
 
-def to_entry(desk: Desk, scope: str, entry: Entry) -> memory_pb2.DeskEntry:
+def to_entry(scope: str, entry: Entry) -> memory_pb2.DeskEntry:
     """An entry on the wire, of a desk that the caller calls by this scope."""
     message = memory_pb2.DeskEntry(
         scope=scope,
@@ -125,7 +125,7 @@ def to_entry(desk: Desk, scope: str, entry: Entry) -> memory_pb2.DeskEntry:
         is_pinned=entry.is_pinned,
         is_task_state=entry.is_task_state,
         uses=entry.uses,
-        id=entry_id(desk, entry.key),
+        id=entry.entry_id,
     )
     message.put_at.FromDatetime(entry.put_at)
     if entry.expires_at:

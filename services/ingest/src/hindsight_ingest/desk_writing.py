@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from hindsight_runtime.errors import DisguisedText, InstructionNotAllowed, NotConfigured
+from hindsight_runtime.errors import DeskFull, DisguisedText, InstructionNotAllowed, NotConfigured
 from hindsight_runtime.identity import Principal
-from hindsight_store.desks import Desk, Desks, Entry, Put
+from hindsight_store.desks import Desk, Desks, Entry, NoRoom, Put
 
 from hindsight_ingest.appraising import Count, weigh_up
 from hindsight_ingest.candidate import Candidate
@@ -36,7 +36,10 @@ class DeskWriter:
         if judged and (judged.is_disguised or not (INSTRUCT in principal.rights and entry.source == "user")):
             refusal = DisguisedText if judged.is_disguised else InstructionNotAllowed
             raise refusal("value: it gives the agent an order; put what is the case, or write it as a memory to be reviewed")
-        return await self.desks.put(desk, *weigh_up(entry, self.count, ttl_s))
+        try:
+            return await self.desks.put(desk, *weigh_up(entry, self.count, ttl_s))
+        except NoRoom as full:
+            raise DeskFull(f"value: {full} of {self.desks.budget_tokens}; unpin something, or shorten it") from None
 
     async def put_unsure(self, call: Call, candidate: Candidate, confidence: float) -> Result:
         """Put a statement that is too unsure for a memory on the desk of its scope."""

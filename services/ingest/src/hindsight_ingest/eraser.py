@@ -10,7 +10,7 @@ import asyncpg
 import redis.asyncio as redis
 from hindsight_runtime.errors import DependencyUnavailable
 from hindsight_store import erasures, jobs
-from hindsight_store.desks import away, key_prefix
+from hindsight_store.desks import key_prefix
 from hindsight_store.jobs import Job
 from hindsight_store.pool import StoreUnavailable
 
@@ -38,13 +38,13 @@ class RedisCache:
 
     async def clear(self, tenant_id: int, agent_id: str) -> None:
         """Remove everything of an agent."""
-        with away():
+        with _away():
             async for key in self._client.scan_iter(match=f"{key_prefix(tenant_id, agent_id)}*", count=1000):
                 await self._client.unlink(key)
 
     async def rewrite(self) -> None:
         """Write the append-only file anew, so that it does not hold what was removed."""
-        with away():
+        with _away():
             await self._client.bgrewriteaof()
             while True:
                 state = await self._client.info("persistence")
@@ -53,6 +53,17 @@ class RedisCache:
                 await asyncio.sleep(POLL_S)
         if state["aof_enabled"] and state["aof_last_bgrewrite_status"] != "ok":
             raise DependencyUnavailable("redis could not write its append-only file anew")
+
+
+class _away:  # noqa: N801 - reads as a phrase
+    """Turns redis' being away into a dependency's."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, redis.RedisError):
+            raise DependencyUnavailable(f"redis does not answer: {type(error).__name__}") from None
 
 
 class Eraser:

@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import partial
 
 import structlog
-from hindsight_runtime.errors import DependencyUnavailable, PermissionDenied
+from hindsight_runtime.errors import PermissionDenied
 from hindsight_runtime.identity import SESSION_PREFIX, Principal
-from hindsight_store.desks import Desk, DeskFull, Desks, Entry
+from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry, NoRoom
 from hindsight_store.sessions import Session
 
 from hindsight_ingest.appraising import Count, weigh_up
@@ -72,7 +72,7 @@ class Errands:
 
     def _clear(self, tenant_id: int, agent_id: str, session: Session, *, only_task_state: bool) -> None:
         name = SESSION_PREFIX + session.session_id
-        for scope in (name, f"{session.scope}/{name}"):
+        for scope in (name, f"/{session.scope}/{name}"):
             if self._desks:
                 desk = Desk(tenant_id, agent_id, scope)
                 self._add(partial(self._desks.clear, desk, only_task_state=only_task_state))
@@ -94,11 +94,11 @@ class Errands:
         while self._pending:
             try:
                 await self._pending[0]()
-            except DeskFull:
+            except NoRoom:
                 pass  # what is pinned goes first
-            except DependencyUnavailable as away:
+            except DesksUnavailable as away:
                 self._dropped += len(self._pending)
-                log.warning("desks not brought up to date", why=away.message, dropped=self._dropped)
+                log.warning("desks not brought up to date", why=str(away), dropped=self._dropped)
                 self._pending.clear()
                 return
             self._pending.popleft()

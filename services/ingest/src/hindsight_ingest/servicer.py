@@ -8,8 +8,8 @@ from typing import Any
 import asyncpg
 from hindsight.v1 import ingest_pb2, ingest_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
-from hindsight_runtime.errors import BatchRejected, DisguisedText, InstructionNotAllowed, InvalidField, PermissionDenied
-from hindsight_store.desks import Desk, DeskFull
+from hindsight_runtime.errors import BatchRejected, DeskFull, DisguisedText, InstructionNotAllowed, InvalidField, PermissionDenied
+from hindsight_store.desks import Desk
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call, to_opened_call
