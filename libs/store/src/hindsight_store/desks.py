@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -117,7 +117,7 @@ used = used + tokens
 if entry.pinned then pinned = pinned + tokens end
 place(key, entry)
 keep(entry.ttl)
-return {'put', evicted, tostring(used), answer(entry)}
+return {'put', evicted, tostring(used), entry.uses, entry.pinned and 1 or 0, entry.ends_at}
 """
 )
 
@@ -301,7 +301,14 @@ class Desks:
         answer = await self._run("put", desk, *given)
         if answer[0] == b"full":
             raise NoRoom(entry.tokens, max(0, self.budget_tokens - int(answer[1])))
-        return Put(_entry(desk, entry.key, *answer[3]), [key.decode() for key in answer[1]], int(answer[2]))
+        _, evicted, used, uses, is_pinned, ends_at = answer
+        fresh = {
+            "uses": uses,
+            "is_pinned": bool(is_pinned),
+            "expires_at": _moment(ends_at),
+            "entry_id": _entry_id(desk, entry.key),
+        }
+        return Put(replace(entry, **fresh), [key.decode() for key in evicted], int(used))
 
     async def get(self, desk: Desk, key: str) -> Entry | None:
         """An entry, which counts as a use; None: there is none."""
@@ -365,6 +372,10 @@ def _hot(desk: Desk) -> str:
     return desk.keys[0].removesuffix("slots") + "hot"
 
 
+def _moment(at_ms: bytes) -> datetime | None:
+    return datetime.fromtimestamp(float(at_ms) / 1000, UTC) if at_ms else None
+
+
 def _entry(desk: Desk, key: str, head: bytes, text: bytes, until_ms: bytes) -> Entry:
     kept = json.loads(text)
     tokens, is_pinned, _, uses, _, is_task_state = head.decode().split()
@@ -380,7 +391,7 @@ def _entry(desk: Desk, key: str, head: bytes, text: bytes, until_ms: bytes) -> E
         is_task_state=is_task_state == "1",
         uses=int(uses),
         put_at=datetime.fromtimestamp(kept["put_at"], UTC),
-        expires_at=datetime.fromtimestamp(float(until_ms) / 1000, UTC) if until_ms else None,
+        expires_at=_moment(until_ms),
         entry_id=_entry_id(desk, key),
     )
 
