@@ -27,7 +27,7 @@ SUMMARY_IMPORTANCE = 0.5
 class Closer:
     """Does what silence and the end of a session ask for. One for the life of a process."""
 
-    def __init__(  # noqa: PLR0913 - one for each thing that follows
+    def __init__(
         self,
         pool: asyncpg.Pool,
         pipeline: Pipeline,
