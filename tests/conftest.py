@@ -172,7 +172,9 @@ async def embed_address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 
 
 @pytest.fixture
-async def services(database: Database, embed_address: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+async def services(
+    database: Database, embed_address: str, valkey: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Services]:
     """Real ingest and recall services over a database of the test's own."""
     from hindsight_ingest import main as ingest
     from hindsight_recall import main as recall
@@ -183,7 +185,7 @@ async def services(database: Database, embed_address: str, tmp_path_factory: pyt
     report_to: Any = {"ingest_address": f"unix:{folder}/ingest"}
     async with AsyncExitStack() as stack:
         opened = {
-            "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, **common)),
+            "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, redis_url=valkey, **common)),
             "recall": await recall.open_service(stack, RecallSettings(database_url=database.recall, **common, **report_to)),
         }
         for name, service in opened.items():
