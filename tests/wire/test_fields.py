@@ -10,6 +10,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 from hindsight.v1 import (
     admin_pb2,
+    desk_pb2,
     embedding_pb2,
     erasure_pb2,
     ingest_pb2,
@@ -34,6 +35,7 @@ FILES = (
     record_pb2,
     session_pb2,
     sharing_pb2,
+    desk_pb2,
 )
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -71,6 +73,9 @@ VALID: dict[str, dict[str, Any]] = {
     "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
     **{method: {"agentId": "ada", "sessionId": "s"} for method in ("CompleteTask", "EndSession", "LookBack", "GetSession")},
     "ShouldWrite": {"agentId": "ada", "text": "t"},
+    "PutEntry": {"agentId": "ada", "scope": "session:s", "key": "k", "value": "v"},
+    **{method: {"agentId": "ada", "scope": "session:s", "key": "k"} for method in ("GetEntry", "PinEntry", "PromoteEntry")},
+    **{method: {"agentId": "ada", "scope": "session:s"} for method in ("ListEntries", "ClearDesk")},
     "ListJobs": {},
     "RequeueJobs": {"jobIds": [ID]},
     "ListAudit": {},
@@ -86,6 +91,7 @@ VALID: dict[str, dict[str, Any]] = {
     "RevokeKey": {"keyId": ID},
     "DescribeCaller": {},
     "Recall": {"agentId": "ada", "query": "q"},
+    "RecallContext": {"agentId": "ada"},
     "ShouldRecall": {"text": "t"},
     "Get": {"agentId": "ada", "memoryId": ID},
     "List": {"agentId": "ada"},
@@ -146,6 +152,7 @@ AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
 SESSION = {"sessionId": ["", " ", NUL, "x" * 129]}
+DESK = AGENT | {"scope": ["", " ", "User", NUL, "user:" + "x" * 160]}
 BAD_SOURCE = {
     "source.principal": ["", NUL, "x" * 129],
     "source.sessionId": ["s", NUL],  # beside the key
@@ -181,6 +188,15 @@ BAD: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("EndSession", "LookBack"), REQUEST | AGENT | SESSION),
     "GetSession": AGENT | SESSION,
     "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},
+    "PutEntry": DESK
+    | {f: BAD_MEMORY[f] for f in ("key", "query", "value", "importance", "source.kind", "source.sessionId", "source.turn")}
+    | {"confidence": [-0.1, 1.1, "NaN"], "ttlS": [-1, 86_401]},
+    **dict.fromkeys(("GetEntry", "PinEntry"), DESK | {"key": BAD_MEMORY["key"]}),
+    "ListEntries": DESK,
+    "ClearDesk": DESK | {"key": [NUL, "x" * 129]},
+    "PromoteEntry": REQUEST
+    | DESK
+    | {"key": BAD_MEMORY["key"], "memoryScope": ["User", NUL], "kind": [UNKNOWN, -1], "tags": BAD_MEMORY["tags"]},
     "ListJobs": {"tenant": [NUL], "state": [UNKNOWN]} | PAGE,
     "RequeueJobs": {"tenant": [NUL], "jobIds": [[], ["x"], [ID] * 257]},
     "ListAudit": {
@@ -233,6 +249,18 @@ BAD: dict[str, dict[str, Any]] = {
         "timeZone": [NUL, "Nowhere/City", "../../etc/passwd", "x" * 65],
         "asOf": [],
         "knownAt": [LATE],
+        "deadlineMs": [-1, 60_001],
+        "context": [NUL, "x" * 8193],
+        "working": [UNKNOWN],
+        "sessionId": [NUL, "x" * 129],
+    },
+    "RecallContext": AGENT
+    | {
+        "sessionId": [NUL, "x" * 129],
+        "scope": ["User", NUL],
+        "query": [NUL, "x" * 8193],
+        "budgetTokens": [-1, 99, 100_001],
+        "timeZone": [NUL, "Nowhere/City", "x" * 65],
         "deadlineMs": [-1, 60_001],
         "context": [NUL, "x" * 8193],
     },
