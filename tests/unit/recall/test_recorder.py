@@ -25,11 +25,11 @@ class StalledOnce:
 
 
 async def test_what_is_on_its_way_when_sending_ends_is_sent_again(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(recorder, "_to_message", lambda name: record_pb2.RecordedRecall(receipt_id=name))
+    monkeypatch.setattr(recorder, "_to_message", lambda name, _: record_pb2.RecordedRecall(receipt_id=name))
     ingest: Any = StalledOnce()
     sender = Recorder(ingest, "")
     for name in ("a", "b", "c"):
-        sender.record(name)  # pyright: ignore[reportArgumentType]
+        sender.record(name, "ada")  # pyright: ignore[reportArgumentType]
     sending = asyncio.create_task(sender.flush())
     await ingest.asked.wait()
     sending.cancel()

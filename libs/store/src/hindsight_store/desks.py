@@ -221,6 +221,7 @@ class Entry:
     put_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     expires_at: datetime | None = None  # None: lives as long as the desk is used
     entry_id: str = ""  # what citations and receipts call it
+    scope: str = ""  # of its desk, as a caller named it
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,18 @@ FEATURES = f"""SELECT {COLUMNS},
 STANDING = f"""SELECT m.memory_id FROM memories AS m WHERE {SELECTED} AND m.standing <> ''
     ORDER BY m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $21"""
 
+# Of some memories those that are selected, in the order given.
+CHOSEN = f"""SELECT m.memory_id FROM memories AS m
+    WHERE {SELECTED} AND m.memory_id = ANY ($21) ORDER BY array_position($21, m.memory_id)"""
+
+# What an agent should always know: core memories, then, where they are wanted too, standing ones; weightiest and newest first.
+CORE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
+    WHERE {SELECTED} AND (m.is_core OR ($21 AND m.standing <> ''))
+    ORDER BY m.is_core DESC, m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $22"""
+
+RELATIONS_AMONG = """SELECT from_id, type, to_id, weight, created_at FROM memory_relations
+    WHERE bank_id = $1 AND from_id = ANY ($2) AND to_id = ANY ($2) ORDER BY weight DESC, from_id, type, to_id LIMIT $3"""
+
 # What began within any of some spans of time, newest first.
 WITHIN = f"""SELECT m.memory_id FROM memories AS m
     WHERE {SELECTED} AND m.valid_from >= $21 AND m.valid_from < $22 ORDER BY m.valid_from DESC, m.memory_id LIMIT $23"""
@@ -343,6 +355,21 @@ class Reader:
         """Selected standing instructions and preferences, weightiest and newest first."""
         rows = await self._connection.fetch(STANDING, *_selection(bank_id, selection), limit)
         return [row["memory_id"] for row in rows]
+
+    async def selected(self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID]) -> list[UUID]:
+        """Of some memories those that are selected, in the order given."""
+        rows = await self._connection.fetch(CHOSEN, *_selection(bank_id, selection), list(memory_ids))
+        return [row["memory_id"] for row in rows]
+
+    async def core(self, bank_id: int, selection: Selection, *, with_standing: bool, limit: int) -> list[Kept]:
+        """Selected core memories, weightiest and newest first; behind them, where wanted, standing ones."""
+        rows = await self._connection.fetch(CORE, *_selection(bank_id, selection), with_standing, limit)
+        return [to_kept(row) for row in rows]
+
+    async def relations_among(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[RelationSeen]:
+        """Relations with both ends among some memories, the strongest first."""
+        rows = await self._connection.fetch(RELATIONS_AMONG, bank_id, list(memory_ids), limit)
+        return [RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"]) for r in rows]
 
     async def within(self, bank_id: int, selection: Selection, since: datetime, until: datetime, *, limit: int) -> list[UUID]:
         """Selected memories that began to hold in a half-open span of time, newest first."""

@@ -8,6 +8,7 @@ from hindsight_language.conflicts import Statement, contradicts
 from hindsight_language.disguise import unmask
 from hindsight_language.duplicates import sense
 from hindsight_language.present import contradicts_present
+from hindsight_store.desks import Entry
 from hindsight_store.records import Kept, Memory
 from hindsight_store.turns import Turn
 
@@ -45,10 +46,12 @@ def doubt(memories: Sequence[Memory], said: Sequence[str]) -> dict[str, Doubt]:
     return found
 
 
-def flags_of(subject: Kept | Turn, doubts: Mapping[str, Doubt]) -> tuple[str, ...]:
+def flags_of(subject: Kept | Turn | Entry, doubts: Mapping[str, Doubt]) -> tuple[str, ...]:
     """Why a hit is to be read with care: what speaks against it now, and that it waits for a person's word."""
     if isinstance(subject, Turn):
         return (UNVERIFIED,) if subject.role != "user" and _matters(f"{subject.content}\n{subject.result}") else ()
+    if isinstance(subject, Entry):
+        return (UNVERIFIED,) if subject.source != "user" and _matters(subject.value) else ()
     found = doubts.get(str(subject.memory.memory_id))
     return (*((found.flag,) if found else ()), *((REVIEW,) if subject.use.is_doubted else ()))
 

@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import asyncpg
 import grpc
 from hindsight.v1 import recall_pb2_grpc, receipt_pb2_grpc
+from hindsight_language.tokens import token_counter
 from hindsight_runtime.embedder import open_embedder
 from hindsight_runtime.identity import Authenticator, KeyAuthenticator, NoAuthentication, Principal
 from hindsight_runtime.serving import Probe, Service, run, wait_for
 from hindsight_runtime.settings import load
+from hindsight_store.desks import open_desks
 from hindsight_store.pool import open_pool, ping
 from hindsight_store.reader import DEFAULT_TENANT, find_key, find_tenant
 from hindsight_store.schema import verify_schema
@@ -29,16 +31,20 @@ async def open_service(stack: AsyncExitStack, settings: RecallSettings) -> Servi
     await wait_for("schema", lambda: verify_schema(pool))
     embedder = await stack.enter_async_context(open_embedder(settings.embed_address, settings.embed_token))
     model = await wait_for("embed", embedder.describe_model)
-    recaller = Recaller(pool, embedder, model, clock=_now)
+    desks = await stack.enter_async_context(open_desks(settings.redis_url)) if settings.redis_url else None
+    recaller = Recaller(pool, embedder, model, clock=_now, desks=desks)
+    count = token_counter(settings.model_family)
     recorder = None
     if settings.ingest_address:
         token = settings.record_token.get_secret_value()
         recorder = await stack.enter_async_context(open_recorder(settings.ingest_address, token))
     judge = Judge(load_gate(), embedder, model)
     probes: dict[str, Probe] = {"postgresql": lambda: ping(pool), "embed": embedder.ping}
+    if desks:
+        probes["redis"] = desks.ping
 
     def register(server: grpc.aio.Server) -> None:
-        recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller, judge, recorder), server)
+        recall_pb2_grpc.add_RecallServiceServicer_to_server(RecallServicer(pool, recaller, judge, recorder, count), server)
         receipt_pb2_grpc.add_ReceiptServiceServicer_to_server(ReceiptServicer(pool, recaller), server)
 
     names = ("hindsight.v1.RecallService", "hindsight.v1.ReceiptService")

@@ -11,6 +11,7 @@ import asyncpg
 import numpy as np
 from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, NotConfigured, Overloaded
+from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry
 from hindsight_store.reader import Reader, active_generation, reading
 from hindsight_store.records import Generation, Kept, Selection, Vector
 from hindsight_store.turns import Turn
@@ -25,10 +26,12 @@ from hindsight_recall.scoring import Scale
 from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, MemorySearch
 from hindsight_recall.sharing import find_opened, merge
 from hindsight_recall.stages import RERANK, SEARCH, Stages
+from hindsight_recall.working import EntryEmbeddings, WorkingSearch
 
 BANKS_AT_ONCE = 4  # of one recall, measured beside each other; each takes a connection
 PATIENCE_S = 3.0  # an embed service that takes longer for a query is as good as down
 Mode = Literal["semantic", "hybrid"]
+Subject = Kept | Turn | Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Query:
     deadline_ms: int = 0  # 0: none
     rerank: bool = False
     context: str = ""  # the turns at hand, newest last
+    working: str = ""  # what is made of desks: "also", "first", "only"; empty: nothing
+    desks: Mapping[str, Desk] = field(default_factory=dict)  # that are meant, by the scope that the caller names
 
     @property
     def moment(self) -> datetime:
@@ -56,9 +61,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory, or a turn, with its place in the answer."""
+    """A memory, a turn or a desk's entry, with its place in the answer."""
 
-    subject: Kept | Turn
+    subject: Subject
     place: Place
     flags: tuple[str, ...] = ()
 
@@ -73,13 +78,24 @@ class Answer:
     missing: Mapping[str, str] = field(default_factory=dict)
     took_ms: Mapping[str, float] = field(default_factory=dict)
     withheld: Mapping[str, str] = field(default_factory=dict)  # what the guard kept out, by id, with the flag
+    is_from_working: bool = False  # what is at hand gave all of it
 
 
 class Recaller:
     """Answers queries. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, embedder: Embedder, model: Model, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        pool: asyncpg.Pool,
+        embedder: Embedder,
+        model: Model,
+        *,
+        clock: Callable[[], datetime],
+        desks: Desks | None = None,
+    ) -> None:
         self._pool = pool
+        self._desks = desks
+        self._entry_embeddings = EntryEmbeddings(embedder, model)
         self._embedder = embedder
         self._model = model
         self._generation: Generation | None = None
@@ -99,15 +115,37 @@ class Recaller:
             StoreUnavailable: PostgreSQL does not answer.
         """
         stages = Stages(query.deadline_ms)
-        subjects, measured = await self.measure(query, stages)
+        ask = self._to_ask(query)
+        working = WorkingSearch(self._desks, self._entry_embeddings, query.desks, stages) if query.working else None
+        if working and query.working != "also" and (answer := await self._recall_working(query, ask, working)):
+            return answer
+        subjects, measured = await self.measure(query, stages, working)
         weights = self.weights
         if query.rerank and (relevances := await self._judge(query, subjects, measured, stages)):
             measured, weights = with_relevances(measured, relevances), weights.reranked()
         hits, near, withheld = self._guard(query, subjects, measured, weights)
         return Answer(hits, near, weights, stages.missing, stages.took_ms, withheld)
 
+    async def _recall_working(self, query: Query, ask: Ask, working: WorkingSearch) -> Answer | None:
+        """The answer from what is at hand; None where that is not enough, and more is to be looked at."""
+        embedding = await self._embed(ask.plan, working.stages)
+        scale = Scale.of(self._model) if embedding else None
+        measured = await working.measure(ask.plan, embedding[1] if embedding else None, scale)
+        if query.working == "first":
+            floor = query.relevance_floor or self.relevance_floor
+            measured += await working.measure_hot(ask, embedding, scale)
+            above = [p for p in order(measured, self.weights) if p.similarity >= floor]
+            if len(above) < query.top_k:
+                return None
+        subjects: dict[str, Subject] = {**working.entries, **{str(i): kept for i, kept in working.kept.items()}}
+        hits, near, withheld = self._guard(query, subjects, measured, self.weights)
+        if query.working == "first" and len(hits) < query.top_k:
+            return None
+        stages = working.stages
+        return Answer(hits, near, self.weights, stages.missing, stages.took_ms, withheld, is_from_working=True)
+
     def _guard(
-        self, query: Query, subjects: Mapping[str, Kept | Turn], measured: Sequence[Measured], weights: Weights
+        self, query: Query, subjects: Mapping[str, Subject], measured: Sequence[Measured], weights: Weights
     ) -> tuple[list[Hit], list[Place], dict[str, str]]:
         """The hits with their flags, the near misses, and what is withheld; others take the places of the latter."""
         said, withheld = [line for line in query.context.splitlines() if line.strip()], dict[str, str]()
@@ -121,10 +159,9 @@ class Recaller:
             withheld |= fresh
         return [Hit(one, place, flags_of(one, doubts)) for one, place in zip(found, answer, strict=True)], near, withheld
 
-    async def measure(self, query: Query, stages: Stages) -> tuple[dict[str, Kept | Turn], list[Measured]]:
-        """Everything that any channel found, by id, and what was measured of it."""
+    def _to_ask(self, query: Query) -> Ask:
         plan = plan_query(query.text, query.moment, query.zone)
-        ask = Ask(
+        return Ask(
             self._pool,
             query.tenant_id,
             query.bank_id,
@@ -135,12 +172,21 @@ class Recaller:
             self.weights,
             max(CANDIDATES, 2 * query.top_k),
         )
+
+    async def measure(
+        self, query: Query, stages: Stages, working: WorkingSearch | None = None
+    ) -> tuple[dict[str, Subject], list[Measured]]:
+        """Everything that any channel found, by id, and what was measured of it; with what is at hand, if it is wanted."""
+        ask = self._to_ask(query)
+        plan = ask.plan
         turns = EpisodicSearch(ask, stages)
         async with asyncio.TaskGroup() as tasks:
             embedding = tasks.create_task(self._embed(plan, stages))
             opening = tasks.create_task(self._open_banks(ask, stages, wants_words=query.mode == "hybrid"))
             if query.include_turns:
                 tasks.create_task(turns.search_words())
+            if working:
+                tasks.create_task(working.read())
         vector, banks = embedding.result(), opening.result()
         if vector is None and query.mode == "semantic":
             async with reading(self._pool, query.tenant_id) as reader:
@@ -155,8 +201,12 @@ class Recaller:
         searches = (*banks, turns) if query.include_turns else banks
         async with asyncio.TaskGroup() as tasks:
             found = [tasks.create_task(measure(search)) for search in searches]
-        subjects: dict[str, Kept | Turn] = {turn_name(t.id): t for t in turns.turns.values()}
+        subjects: dict[str, Subject] = {turn_name(t.id): t for t in turns.turns.values()}
         measured: dict[str, Measured] = {}
+        if working:
+            at_hand = await working.measure(plan, vector[1] if vector else None, scale)
+            subjects |= working.entries
+            measured |= {m.id: m for m in at_hand}
         for bank in reversed(banks):  # what several grants open counts as found by the first
             subjects |= {str(k.memory.memory_id): k for k in bank.kept.values()}
         for task in reversed(found):
@@ -174,7 +224,7 @@ class Recaller:
         return banks
 
     async def _judge(
-        self, query: Query, subjects: Mapping[str, Kept | Turn], measured: Sequence[Measured], stages: Stages
+        self, query: Query, subjects: Mapping[str, Subject], measured: Sequence[Measured], stages: Stages
     ) -> dict[str, float]:
         """What the reranking model thinks of the best candidates, by id; nothing where it cannot be had in time."""
         names = [place.measured.id for place in order(measured, self.weights)[:RERANKED]]
@@ -190,6 +240,17 @@ class Recaller:
         except (DependencyUnavailable, NotConfigured, Overloaded):
             stages.lose(["rerank"])
             return {}
+
+    async def read_desks(self, desks: Mapping[str, Desk]) -> list[Entry]:
+        """The entries of some desks, desk by desk, as they lie there.
+
+        Raises:
+            DesksUnavailable: Redis does not answer, or there is none.
+        """
+        if self._desks is None:
+            raise DesksUnavailable("there is no Redis")
+        found = [(scope, await self._desks.entries(desk)) for scope, desk in desks.items()]
+        return [replace(entry, scope=scope) for scope, entries in found for entry in entries]
 
     async def browse(self, query: Query, before: UUID | None) -> Answer:
         """The selected memories, newest first, below an id: tag mode."""

@@ -10,12 +10,14 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from hindsight_store.desks import ENTRY_PREFIX
 from hindsight_store.records import Kept, Selection
 
 from hindsight_recall.consistency import CONTRADICTS
 from hindsight_recall.ranking import Contribution, Finding, Importance, Measured, Place, Weights, rank
 from hindsight_recall.recalling import Answer, Query, limits_of
 
+NOT_KEPT = ("selection", "zone", "desks")  # of a query as it stands; desks are gone when it is asked again
 NEAR_MISSES = 20  # the best of the rest
 NEAR_OF_CHANNEL = 5  # and the best that each channel found
 MOMENTS = ("now", "holds_after", "begun_by", "known_at", "valid_since", "valid_until", "created_since", "created_until")
@@ -37,6 +39,7 @@ class Receipt:
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of hits, by id
     withheld: Mapping[str, str] = field(default_factory=dict)
     shared: Mapping[str, int] = field(default_factory=dict)  # hits that are other agents', by id, with the owner's bank
+    used: Sequence[str] | None = None  # of the hits those that came into a context; None: all
 
     @property
     def contradicted(self) -> list[str]:
@@ -47,8 +50,8 @@ class Receipt:
     @property
     def memory_ids(self) -> list[str]:
         """The agent's own memories that were returned."""
-        memories = [place.measured.id for place in self.hits if not place.measured.is_turn]
-        return [name for name in memories if name not in self.shared]
+        memories = [p.measured.id for p in self.hits if not p.measured.is_turn and not p.measured.id.startswith(ENTRY_PREFIX)]
+        return [name for name in memories if name not in self.shared and (self.used is None or name in self.used)]
 
     def replay(self) -> tuple[list[Place], bool]:
         """The ranking from the kept features, and whether it is the answer that was given."""
@@ -61,15 +64,17 @@ class Receipt:
         return Counter(f.channel for p in (*self.hits, *self.near_misses) for f in p.measured.findings if f.rank)
 
 
-def receipt_of(receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer) -> Receipt:
-    """The account of an answer."""
+def receipt_of(
+    receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer, used: Sequence[str] | None = None
+) -> Receipt:
+    """The account of an answer, of which so much was used; None: all."""
     hits = [hit.place for hit in answer.hits]
     near = nearest_misses(answer.near_misses)
     flags = {hit.place.measured.id: hit.flags for hit in answer.hits if hit.flags}
     shared = {
         h.place.measured.id: h.subject.grant.bank_id for h in answer.hits if isinstance(h.subject, Kept) and h.subject.grant
     }
-    rest = (answer.missing, answer.took_ms, flags, answer.withheld, shared)
+    rest = (answer.missing, answer.took_ms, flags, answer.withheld, shared, used)
     return Receipt(receipt_id, at, principal, query, answer.weights, hits, near, *rest)
 
 
@@ -92,7 +97,7 @@ def to_document(receipt: Receipt) -> bytes:
         "at": receipt.at.isoformat(),
         "principal": receipt.principal,
         "query": {
-            **{n: getattr(query, n) for n in Query.__dataclass_fields__ if n not in ("selection", "zone")},
+            **{n: getattr(query, n) for n in Query.__dataclass_fields__ if n not in NOT_KEPT},
             "zone": str(query.zone),
             "selection": {**chosen, **{n: chosen[n].isoformat() if chosen[n] else None for n in MOMENTS}},
         },
@@ -104,6 +109,7 @@ def to_document(receipt: Receipt) -> bytes:
         "flags": receipt.flags,
         "withheld": receipt.withheld,
         "shared": receipt.shared,
+        "used": receipt.used,
     }
     return zlib.compress(json.dumps(document, ensure_ascii=False, default=dict).encode(), 1)
 
@@ -130,6 +136,7 @@ def from_document(kept: bytes) -> Receipt:
         document.get("flags", {}),
         document.get("withheld", {}),
         document.get("shared", {}),
+        document.get("used"),
     )
 
 

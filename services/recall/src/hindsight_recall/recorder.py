@@ -34,15 +34,15 @@ class Recorder:
     def __init__(self, stub: record_pb2_grpc.RecordServiceStub, token: str) -> None:
         self._stub = stub
         self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
-        self._pending: deque[Receipt] = deque(maxlen=PENDING)
+        self._pending: deque[tuple[Receipt, str]] = deque(maxlen=PENDING)  # with the agent's name
         self._denied: deque[record_pb2.DeniedCall] = deque(maxlen=PENDING)
         self._added = asyncio.Event()
         self._dropped = 0
 
-    def record(self, receipt: Receipt) -> None:
-        """Take a receipt to be sent."""
+    def record(self, receipt: Receipt, agent_id: str) -> None:
+        """Take a receipt of an agent to be sent."""
         self._dropped += len(self._pending) == PENDING
-        self._pending.append(receipt)
+        self._pending.append((receipt, agent_id))
         self._added.set()
 
     def deny(self, denial: Denial) -> None:
@@ -71,7 +71,7 @@ class Recorder:
         """Send all that is pending; False where ingest does not take it now."""
         while self._pending or self._denied:
             batch, denied = _take(self._pending), _take(self._denied)
-            request = record_pb2.RecordRequest(recalls=[_to_message(receipt) for receipt in batch], denied=denied)
+            request = record_pb2.RecordRequest(recalls=[_to_message(*one) for one in batch], denied=denied)
             try:
                 await self._stub.Record(request, timeout=TIMEOUT_S, metadata=self._metadata)
             except asyncio.CancelledError:  # perhaps not recorded; what is sent twice is kept once
@@ -91,7 +91,7 @@ class Recorder:
         self._added.clear()
         return True
 
-    def _put_back(self, batch: Sequence[Receipt], denied: Sequence[record_pb2.DeniedCall]) -> None:
+    def _put_back(self, batch: Sequence[tuple[Receipt, str]], denied: Sequence[record_pb2.DeniedCall]) -> None:
         self._pending.extendleft(reversed(batch[: PENDING - len(self._pending)]))
         self._denied.extendleft(reversed(denied[: PENDING - len(self._denied)]))
 
@@ -100,7 +100,7 @@ def _take(pending: deque[T]) -> list[T]:
     return [pending.popleft() for _ in range(min(BATCH, len(pending)))]
 
 
-def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
+def _to_message(receipt: Receipt, agent_id: str) -> record_pb2.RecordedRecall:
     return record_pb2.RecordedRecall(
         tenant_id=receipt.query.tenant_id,
         bank_id=receipt.query.bank_id,
@@ -112,6 +112,7 @@ def _to_message(receipt: Receipt) -> record_pb2.RecordedRecall:
         document=to_document(receipt),
         scope=next((s for s in receipt.query.selection.scopes or () if s != AGENT_SCOPE), ""),
         contradicted_ids=receipt.contradicted,
+        agent_id=agent_id,
         shared_hits=[record_pb2.SharedHit(bank_id=bank_id, memory_id=name) for name, bank_id in receipt.shared.items()],
     )
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from hindsight_store.desks import Entry
 from hindsight_store.records import Kept
 from hindsight_store.turns import Turn, search_text
 
@@ -13,10 +14,12 @@ RERANKED = 30  # of the first ranking; each costs a forward pass over query and 
 READ_CHARS = 8192  # sent of each text: more than a cross-encoder's window takes
 
 
-def text_of(subject: Kept | Turn) -> str:
-    """What a cross-encoder reads of a memory or a turn: its beginning, where it is long."""
-    text = search_text(subject) if isinstance(subject, Turn) else f"{subject.memory.key}\n{subject.memory.value}"
-    return text[:READ_CHARS]
+def text_of(subject: Kept | Turn | Entry) -> str:
+    """What a cross-encoder reads of a memory, a turn or a desk's entry: its beginning, where it is long."""
+    if isinstance(subject, Turn):
+        return search_text(subject)[:READ_CHARS]
+    said = subject.memory if isinstance(subject, Kept) else subject
+    return f"{said.key}\n{said.value}"[:READ_CHARS]
 
 
 def with_relevances(measured: Sequence[Measured], relevances: Mapping[str, float]) -> list[Measured]:

@@ -41,12 +41,10 @@ def idf(statistics: WordStatistics, term: str) -> float:
     return math.log(1 + (statistics.memories - frequency + 0.5) / (frequency + 0.5))
 
 
-def bm25(features: Features, wanted: Mapping[str, float], statistics: WordStatistics) -> float:
-    """BM25 of a memory for weighted terms; the same formula as the lexical channel's statement."""
-    norm = K1 * (1 - B + B * features.length / statistics.mean_length)
-    return sum(
-        wanted[term] * idf(statistics, term) * count * (K1 + 1) / (count + norm) for term, count in features.counts.items()
-    )
+def bm25(counts: Mapping[str, int], length: float, wanted: Mapping[str, float], statistics: WordStatistics) -> float:
+    """BM25 of a text that has some of the weighted terms so often; the same formula as the lexical channel's statement."""
+    norm = K1 * (1 - B + B * length / statistics.mean_length)
+    return sum(wanted[term] * idf(statistics, term) * count * (K1 + 1) / (count + norm) for term, count in counts.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class Gauge:
                 values["dense"] = self.scale.read(max(measured.values()))
             seen |= {channel: (seen.get(channel, (0, 0.0))[0], cosine) for channel, cosine in measured.items()}
         if self.statistics is not None and found.counts:
-            words = bm25(found, self.wanted, self.statistics)
+            words = bm25(found.counts, found.length, self.wanted, self.statistics)
             values["lexical"] = words / (FULL_MATCH * whole)
             values["coverage"] = sum(self.wanted[term] * idf(self.statistics, term) for term in found.counts) / whole
             seen["lexical"] = (seen.get("lexical", (0, 0.0))[0], words)

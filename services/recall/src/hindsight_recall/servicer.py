@@ -1,6 +1,8 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
@@ -9,8 +11,9 @@ import asyncpg
 from google.protobuf.message import Message
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
-from hindsight_runtime.errors import InvalidField, NotFound
-from hindsight_runtime.identity import AGENT_SCOPE, Principal, caller
+from hindsight_runtime.errors import InvalidField, NotFound, PermissionDenied
+from hindsight_runtime.identity import AGENT_SCOPE, SESSION_PREFIX, Principal, caller
+from hindsight_store.desks import Desk
 from hindsight_store.ids import uuid7
 from hindsight_store.reader import Reader, reading
 from hindsight_store.records import Kept, Relation, Use
@@ -18,6 +21,8 @@ from hindsight_store.sessions import reading_sessions
 
 from hindsight_recall import wire
 from hindsight_recall.calls import Banks, fit, reader_of, show
+from hindsight_recall.context_making import ContextMaker
+from hindsight_recall.contexts import Count
 from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Answer, Query, Recaller
 from hindsight_recall.receipts import receipt_of
@@ -38,18 +43,22 @@ MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
 M = TypeVar("M", bound=Message)
+BUDGET_TOKENS, MIN_BUDGET_TOKENS, MAX_BUDGET_TOKENS = 2_000, 100, 100_000
+MIN_OFFERED, LINE_TOKENS = 20, 10  # a context is offered as many hits as would fit if they were short
+WORKING = {v: k.removeprefix("WORKING_").lower() for k, v in recall_pb2.Working.items() if v} | {0: ""}
 REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 
 
 class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     """Answers RecallService."""
 
-    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, judge: Judge, recorder: Recorder | None) -> None:
+    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, judge: Judge, recorder: Recorder | None, count: Count) -> None:
         self._pool = pool
         self._recaller = recaller
         self._judge = judge
         self._recorder = recorder
         self._banks = Banks(pool)
+        self._contexts = ContextMaker(pool, recaller, count)
 
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         """The memories that answer a query."""
@@ -67,12 +76,16 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         before = _token(request)
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
+        working = checks.check_name("working", request.working, WORKING)
+        desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
+        if working and not desks:
+            raise InvalidField("session_id", "name the session, or a scope in the filter: a desk belongs to one of them")
         bank_id = await self._banks.find(principal, agent_id)
-        if bank_id is None:
+        if bank_id is None and not desks:
             return recall_pb2.RecallResponse(agent_id=agent_id)
         query = Query(
             tenant_id=principal.tenant_id,
-            bank_id=bank_id,
+            bank_id=bank_id or 0,
             text=text,
             mode="semantic" if mode == "semantic" else "hybrid",
             selection=selection,
@@ -83,20 +96,64 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             deadline_ms=deadline_ms,
             rerank=request.rerank,
             context=context,
+            working="only" if bank_id is None else working,
+            desks=desks,
         )
         if mode == "tag":
             return await self._browse(principal, query, agent_id, before)
         answer = await self._recaller.recall(query)
-        hits = await show(self._pool, principal, bank_id, answer.hits)
+        hits = await show(self._pool, principal, query.bank_id, answer.hits)
         return recall_pb2.RecallResponse(
             hits=fit([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)]),
             missing_channels=[f"CHANNEL_{channel.upper()}" for channel in sorted(answer.missing)],
             is_partial="deadline" in answer.missing.values(),
             is_degraded="unavailable" in answer.missing.values(),
-            receipt_id=self._record(principal, query, answer),
+            receipt_id=self._record(principal, agent_id, query, answer),
             withheld=wire.to_withheld(answer.withheld),
             agent_id=agent_id,
+            is_from_working=answer.is_from_working,
         )
+
+    async def RecallContext(self, request: recall_pb2.RecallContextRequest, context: Any) -> recall_pb2.RecallContextResponse:
+        """A context that is ready for a prompt."""
+        principal, agent_id = reader_of(request)
+        text = checks.check_text("query", request.query, max_chars=QUERY_CHARS)
+        budget_tokens = checks.check_count("budget_tokens", request.budget_tokens, default=BUDGET_TOKENS, high=MAX_BUDGET_TOKENS)
+        if budget_tokens < MIN_BUDGET_TOKENS:
+            raise InvalidField("budget_tokens", f"give a whole number from {MIN_BUDGET_TOKENS} to {MAX_BUDGET_TOKENS:,}")
+        deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
+        zone = wire.read_zone(request.time_zone)
+        said = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
+        session_id = checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
+        bank_id = await self._banks.find(principal, agent_id)
+        scope = checks.check_scope("scope", request.scope) or await self._scope_of(principal, bank_id, session_id)
+        selection = wire.read_scope(scope, session_id, principal, self._recaller.clock())
+        query = Query(
+            tenant_id=principal.tenant_id,
+            bank_id=bank_id or 0,
+            text=text,
+            mode="hybrid",
+            selection=selection,
+            top_k=min(MAX_TOP_K, max(MIN_OFFERED, budget_tokens // LINE_TOKENS)),
+            relevance_floor=self._recaller.relevance_floor,
+            include_turns=request.include_turns,
+            zone=zone,
+            deadline_ms=deadline_ms,
+            context=said,
+            desks=_read_desks(principal, agent_id, scope, session_id),
+        )
+        made = await self._contexts.make(query, budget_tokens)
+        receipt_id = self._record(principal, agent_id, query, made.answer, made.used) if made.answer else ""
+        shown = iter(await show(self._pool, principal, query.bank_id, [item.offer.hit for item in made.context.items]))
+        return wire.to_context(agent_id, made, [next(shown) for _ in made.context.items], receipt_id, budget_tokens)
+
+    async def _scope_of(self, principal: Principal, bank_id: int | None, session_id: str) -> str:
+        """Whom a session concerns, as far as the caller may know; empty where it does not exist."""
+        if bank_id is None or not session_id:
+            return ""
+        async with reading_sessions(self._pool, principal.tenant_id) as reader:
+            session = await reader.find(bank_id, session_id)
+        return session.scope if session and principal.may_use(session.scope) else ""
 
     async def _browse(self, principal: Principal, query: Query, agent_id: str, before: UUID | None) -> recall_pb2.RecallResponse:
         answer = await self._recaller.browse(query, before)
@@ -106,12 +163,14 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         token = hits[-1].memory.id if more else ""
         return recall_pb2.RecallResponse(hits=hits, next_page_token=token, agent_id=agent_id)
 
-    def _record(self, principal: Principal, query: Query, answer: Answer) -> str:
+    def _record(
+        self, principal: Principal, agent_id: str, query: Query, answer: Answer, used: Sequence[str] | None = None
+    ) -> str:
         """Leave a receipt to be kept; its id."""
-        if self._recorder is None:
+        if self._recorder is None or not query.bank_id:
             return ""
-        receipt = receipt_of(uuid7(), self._recaller.clock(), principal.key_id, query, answer)
-        self._recorder.record(receipt)
+        receipt = receipt_of(uuid7(), self._recaller.clock(), principal.key_id, query, answer, used)
+        self._recorder.record(receipt, agent_id)
         return str(receipt.receipt_id)
 
     async def ShouldRecall(self, request: recall_pb2.ShouldRecallRequest, context: Any) -> recall_pb2.ShouldRecallResponse:
@@ -278,6 +337,17 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             grants=[wire.to_grant(grant, with_principal=with_principal) for grant in seen],
             next_page_token=str(page[size - 1].grant_id) if len(page) > size else "",
         )
+
+
+def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str) -> dict[str, Desk]:
+    """The desks of a session and of a scope, where they are named and are the caller's, by the scope that names them."""
+    checks.check_label("session_id", session_id, max_chars=SESSION_ID_CHARS)
+    named = [*([SESSION_PREFIX + session_id] if session_id else []), *([scope] if scope else [])]
+    desks = {}
+    for name in dict.fromkeys(named):
+        with suppress(PermissionDenied):  # a key of several scopes has no desk for a session
+            desks[name] = Desk(principal.tenant_id, agent_id, principal.desk_of(name))
+    return desks
 
 
 def _scopes_of(principal: Principal) -> tuple[str, ...] | None:

@@ -12,12 +12,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2, session_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
-from hindsight_runtime.identity import Principal
+from hindsight_runtime.identity import SESSION_PREFIX, Principal
+from hindsight_store.desks import Entry
 from hindsight_store.records import Conflict, Grant, Kept, Memory, RelationSeen, Selection, Use
 from hindsight_store.reviews import Review
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
 
+from hindsight_recall.context_making import Made
 from hindsight_recall.ranking import Place
 from hindsight_recall.recalling import Hit
 from hindsight_recall.receipts import Receipt
@@ -99,6 +101,26 @@ def to_turn(turn: Turn) -> memory_pb2.Turn:
         turn=turn.turn,
         scope=turn.scope,
         masked=turn.masked,
+    )
+
+
+def to_entry(entry: Entry) -> memory_pb2.DeskEntry:
+    """A desk's entry as a message."""
+    return memory_pb2.DeskEntry(
+        scope=entry.scope,
+        key=entry.key,
+        query=entry.trigger,
+        value=entry.value,
+        source=memory_pb2.Source(kind=f"SOURCE_KIND_{entry.source.upper()}"),
+        confidence=entry.confidence,
+        importance=entry.importance,
+        tokens=entry.tokens,
+        is_pinned=entry.is_pinned,
+        is_task_state=entry.is_task_state,
+        uses=entry.uses,
+        id=entry.entry_id,
+        put_at=to_stamp(entry.put_at),
+        expires_at=to_stamp(entry.expires_at) if entry.expires_at else None,
     )
 
 
@@ -186,8 +208,9 @@ def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
     """A hit as a message."""
     subject, place = hit.subject, hit.place
     return recall_pb2.Hit(
-        memory=None if isinstance(subject, Turn) else to_kept(agent_id, subject),
+        memory=to_kept(agent_id, subject) if isinstance(subject, Kept) else None,
         turn=to_turn(subject) if isinstance(subject, Turn) else None,
+        entry=to_entry(subject) if isinstance(subject, Entry) else None,
         rank=rank,
         similarity=place.similarity,
         final_score=place.final_score,
@@ -202,6 +225,41 @@ def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
 def to_withheld(withheld: Mapping[str, str]) -> list[recall_pb2.Withheld]:
     """What the guard kept out of an answer as messages."""
     return [recall_pb2.Withheld(memory_id=name, reason=f"FLAG_{flag.upper()}") for name, flag in withheld.items()]
+
+
+def to_context(agent_id: str, made: Made, hits: Sequence[Hit], receipt_id: str, budget_tokens: int) -> Any:
+    """A context as a message, its hits as the caller may see them."""
+    context = made.context
+    return recall_pb2.RecallContextResponse(
+        text=context.text,
+        items=[
+            recall_pb2.ContextItem(
+                section=f"SECTION_{item.offer.section.upper()}",
+                citation=item.citation,
+                hit=to_hit(agent_id, rank, hit),
+                line=item.line,
+                tokens=item.tokens,
+            )
+            for rank, (item, hit) in enumerate(zip(context.items, hits, strict=True), start=1)
+        ],
+        relations=[to_relation(seen) for seen in context.relations],
+        left_out=[
+            recall_pb2.LeftOut(
+                id=one.name,
+                section=f"SECTION_{one.section.upper()}",
+                reason=f"LEFT_OUT_REASON_{one.reason.upper()}",
+                duplicate_of=one.duplicate_of,
+            )
+            for one in context.left_out
+        ],
+        tokens=context.tokens,
+        budget_tokens=budget_tokens,
+        receipt_id=receipt_id,
+        missing_channels=[f"CHANNEL_{channel.upper()}" for channel in sorted(made.missing)],
+        is_partial="deadline" in made.missing.values(),
+        is_degraded="unavailable" in made.missing.values(),
+        agent_id=agent_id,
+    )
 
 
 def _to_findings(place: Place) -> list[recall_pb2.Finding]:
@@ -328,6 +386,15 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
         created_until=created[1],
         metadata=checks.check_struct("filter.metadata", filter_.metadata, max_bytes=METADATA_BYTES),
     )
+
+
+def read_scope(scope: str, session_id: str, principal: Principal, now: datetime) -> Selection:
+    """What a context looks at: a scope, the agent's, and what a session of the caller's keeps for itself."""
+    scopes = principal.readable_scopes(scope)
+    own = SESSION_PREFIX + session_id
+    if scopes is not None and session_id and principal.may_use(own):
+        scopes = tuple(dict.fromkeys((*scopes, own)))
+    return Selection(now=now, holds_after=now, scopes=scopes)
 
 
 def read_asked(request: recall_pb2.RecallRequest, principal: Principal, now: datetime) -> Selection:

@@ -1,0 +1,87 @@
+"""recall_context: what is offered to a context, from the desks, from what an agent should always know, and from a recall."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import asyncpg
+from hindsight_store.desks import DesksUnavailable, Entry
+from hindsight_store.reader import reading
+from hindsight_store.records import Kept
+from hindsight_store.turns import Turn
+
+from hindsight_recall.consistency import doubt, flags_of
+from hindsight_recall.contexts import Context, Count, Offer, compose, memory_ids, withheld_of, without_scores
+from hindsight_recall.recalling import Answer, Query, Recaller
+from hindsight_recall.working import WORKING
+
+CORE = 64  # of a bank that are offered
+RELATIONS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A context, the recall behind it, if there was a query, and what of its hits came in."""
+
+    context: Context
+    answer: Answer | None = None
+    missing: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def used(self) -> list[str]:
+        """The ids of what came in."""
+        return [item.offer.name for item in self.context.items]
+
+
+class ContextMaker:
+    """Makes contexts. One for the life of a process."""
+
+    def __init__(self, pool: asyncpg.Pool, recaller: Recaller, count: Count) -> None:
+        self._pool = pool
+        self._recaller = recaller
+        self._count = count
+
+    async def make(self, query: Query, budget_tokens: int) -> Made:
+        """What is at hand, what an agent should always know, and what answers the query, if there is one."""
+        missing: dict[str, str] = {}
+        try:
+            entries = await self._recaller.read_desks(query.desks) if query.desks else []
+        except DesksUnavailable:
+            entries, missing[WORKING] = [], "unavailable"
+        answer = await self._recaller.recall(query) if query.text.strip() and query.bank_id else None
+        core = await self._read_core(query, with_standing=answer is None)
+        offers = [
+            *self._offer_entries(entries, query),
+            *core,
+            *[Offer("turn" if isinstance(hit.subject, Turn) else "memory", hit) for hit in (answer.hits if answer else ())],
+        ]
+        async with reading(self._pool, query.tenant_id) as reader:
+            relations = await reader.relations_among(query.bank_id, list(memory_ids(offers)), limit=RELATIONS)
+        context = compose(offers, relations, budget_tokens=budget_tokens, count=self._count)
+        if answer:
+            context = replace(context, left_out=[*withheld_of(answer.withheld), *context.left_out])
+            missing |= answer.missing
+        return Made(context, answer, missing)
+
+    def _offer_entries(self, entries: Sequence[Entry], query: Query) -> list[Offer]:
+        """The entries of desks: pinned ones first, then as they lie there, the newest first."""
+        ordered = sorted(entries, key=lambda entry: not entry.is_pinned)
+        return [Offer("desk", replace(without_scores(entry), flags=flags_of(entry, {}))) for entry in ordered]
+
+    async def _read_core(self, query: Query, *, with_standing: bool) -> list[Offer]:
+        """What an agent should always know; without what the present contradicts and a weak source says."""
+        if not query.bank_id:
+            return []
+        async with reading(self._pool, query.tenant_id) as reader:
+            found = await reader.core(query.bank_id, query.selection, with_standing=with_standing, limit=CORE)
+        said = [line for line in query.context.splitlines() if line.strip()]
+        doubts = doubt([kept.memory for kept in found], said)
+        return [_offer_core(kept, flags_of(kept, doubts)) for kept in found if not _is_withheld(kept, doubts)]
+
+
+def _is_withheld(kept: Kept, doubts: dict) -> bool:
+    found = doubts.get(str(kept.memory.memory_id))
+    return found is not None and found.is_withheld
+
+
+def _offer_core(kept: Kept, flags: tuple[str, ...]) -> Offer:
+    return Offer("core", replace(without_scores(kept), flags=flags))

@@ -1,0 +1,245 @@
+"""A context that is ready for a prompt: lines of desk, core memories, memories and turns, within a budget of tokens. Pure."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from uuid import UUID
+
+from hindsight_language.duplicates import sense
+from hindsight_store.desks import Entry
+from hindsight_store.records import Kept, RelationSeen
+from hindsight_store.turns import Turn
+
+from hindsight_recall.episodic import turn_name
+from hindsight_recall.ranking import Importance, Measured, Place
+from hindsight_recall.recalling import Hit, Subject
+
+Section = Literal["desk", "core", "memory", "turn"]
+Reason = Literal["budget", "duplicate", "withheld"]
+HEADINGS: Mapping[Section, str] = {
+    "desk": "# Desk 手边",
+    "core": "# Always 常备",
+    "memory": "# Memories 记忆",
+    "turn": "# Turns 对话",
+}
+RELATIONS_HEADING = "# Relations 关系"
+POOLS: Sequence[tuple[Collection[Section], float]] = ((("desk",), 0.4), (("core",), 0.3), (("memory", "turn"), 1.0))
+"""What is filled one after the other, each with its share of the budget as long as something stands behind it."""
+CITED_CHARS = 6  # of the end of an id, or as many as it takes
+ALIKE = 0.9  # of the words of two lines, none of which is a number or a negation, and they say the same
+ALIKE_WORDS = 8  # of the shorter one; in fewer, each word says something of its own
+PIVOTS = frozenset(["not", "no", "never", "nor", "without", "but", "except", "不", "没", "没有", "别", "未", "非", "无", "勿", "莫", "除了"])
+Count = Callable[[str], int]
+Sense = tuple[tuple[str, ...], frozenset[str]]  # a text's words in order, and as a set
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something that could be in a context."""
+
+    section: Section
+    hit: Hit
+
+    @property
+    def name(self) -> str:
+        """Its id."""
+        return name_of(self.hit.subject)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of a context."""
+
+    offer: Offer
+    citation: str
+    line: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that is not in a context, and why."""
+
+    name: str
+    section: Section
+    reason: Reason
+    duplicate_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What came into a context, and what did not."""
+
+    text: str = ""
+    tokens: int = 0
+    items: Sequence[Item] = ()
+    relations: Sequence[RelationSeen] = ()
+    left_out: Sequence[LeftOut] = field(default=())
+
+
+def compose(offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budget_tokens: int, count: Count) -> Context:
+    """Take what fits from the offers, which come as desk, core, and then by rank; what the desk's and the core's shares leave
+    out comes in where there is room in the end. The text has a section after the other, and never more tokens than the budget.
+    """
+    unique, left_out = _drop_duplicates(offers)
+    lines = _to_lines(unique, count)
+    taken = _take(lines, budget_tokens, count)
+    order = list(HEADINGS)
+    items = sorted((line for line in lines if line.offer.name in taken), key=lambda one: order.index(one.offer.section))
+    among = _among(relations, items)
+    text, told = _to_text(items, among)
+    while count(text) > budget_tokens and (among or items):  # the sum of the lines is an estimate of the whole
+        among, items = (among[:-1], items) if among else (among, items[:-1])
+        text, told = _to_text(items, among)
+    inside = {item.offer.name for item in items}
+    left_out += [LeftOut(line.offer.name, line.offer.section, "budget") for line in lines if line.offer.name not in inside]
+    return Context(text, count(text), items, told, left_out)
+
+
+def name_of(subject: Subject) -> str:
+    """The id of a memory, a turn or a desk's entry."""
+    if isinstance(subject, Kept):
+        return str(subject.memory.memory_id)
+    return turn_name(subject.id) if isinstance(subject, Turn) else subject.entry_id
+
+
+def text_of(subject: Subject) -> str:
+    """What a subject says, without where and when."""
+    if isinstance(subject, Kept):
+        return subject.memory.value
+    if isinstance(subject, Turn):
+        return "\n".join(part for part in (subject.content, subject.result) if part)
+    return subject.value
+
+
+def _drop_duplicates(offers: Sequence[Offer]) -> tuple[list[Offer], list[LeftOut]]:
+    """The offers without those that say what an earlier one says, or are it."""
+    kept: dict[str, Offer] = {}
+    senses: list[tuple[str, Sense]] = []
+    left_out: list[LeftOut] = []
+    for offer in offers:
+        if offer.name in kept:
+            continue
+        said = sense(text_of(offer.hit.subject))
+        own = (said, frozenset(said))
+        twin = next((name for name, other in senses if _say_the_same(own, other)), "")
+        if twin:
+            left_out.append(LeftOut(offer.name, offer.section, "duplicate", twin))
+            continue
+        kept[offer.name] = offer
+        senses.append((offer.name, own))
+    return list(kept.values()), left_out
+
+
+def _say_the_same(one: Sense, other: Sense) -> bool:
+    if one[0] == other[0]:
+        return True
+    a, b = one[1], other[1]
+    fewer, more = sorted((len(a), len(b)))
+    if fewer < ALIKE_WORDS or fewer < ALIKE * more or len(a & b) < ALIKE * len(a | b):
+        return False
+    return not any(word in PIVOTS or any(c.isdigit() for c in word) for word in a ^ b)
+
+
+def _to_lines(offers: Sequence[Offer], count: Count) -> list[Item]:
+    citations = _cite([offer.name for offer in offers])
+    found = []
+    for offer in offers:
+        line = f"[{citations[offer.name]}] {_describe(offer.hit)}"
+        found.append(Item(offer, citations[offer.name], line, count(line + "\n")))
+    return found
+
+
+def _cite(names: Sequence[str]) -> dict[str, str]:
+    """The end of each id, as long as it takes to tell them apart."""
+    digits = {name: name.rpartition(":")[2].replace("-", "") if "#" not in name else _digest(name) for name in names}
+    for chars in range(CITED_CHARS, 33):
+        cited = {name: text[-chars:] for name, text in digits.items()}
+        if len(set(cited.values())) == len(cited):
+            return cited
+    return digits
+
+
+def _digest(name: str) -> str:
+    return hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
+
+
+def _describe(hit: Hit) -> str:
+    """A line without its citation: what it says, of what and since when, and what speaks against it."""
+    subject = hit.subject
+    said = text_of(subject).strip().replace("\n", "\n  ")  # a line cannot begin what looks like another one
+    notes = [flag.replace("_", " ") for flag in hit.flags]
+    if isinstance(subject, Kept):
+        memory = subject.memory
+        key = memory.key if memory.key.lower() not in memory.value.lower() else ""
+        notes = [*([key] if key else []), f"{memory.valid_from:%Y-%m-%d}", *notes]
+    elif isinstance(subject, Turn):
+        who = subject.tool or subject.role
+        said, notes = f"{who}: {said}", [f"{subject.at:%Y-%m-%d}", *notes]
+    elif subject.key.lower() not in subject.value.lower():
+        notes = [subject.key, *notes]
+    plain = " ".join("; ".join(notes).split())
+    return f"{said} ({plain})" if plain else said
+
+
+def _take(lines: Sequence[Item], budget_tokens: int, count: Count) -> Collection[str]:
+    """The ids of what fits: at first each pool within its share, then what is left."""
+    headings = {section: count(heading + "\n\n") for section, heading in HEADINGS.items()}
+    taken: dict[str, Section] = {}
+    spent = 0
+    for is_second in (False, True):
+        for sections, share in POOLS:
+            pool = [line for line in lines if line.offer.section in sections]
+            is_last = pool and pool[-1] is lines[-1]
+            most, of_pool = budget_tokens * (1.0 if is_second or is_last else share), 0
+            for line in pool:
+                cost = line.tokens + (0 if line.offer.section in taken.values() else headings[line.offer.section])
+                if line.offer.name in taken or spent + cost > budget_tokens or of_pool + cost > most:
+                    continue
+                taken[line.offer.name] = line.offer.section
+                spent += cost
+                of_pool += cost
+    return taken
+
+
+def _among(relations: Sequence[RelationSeen], items: Sequence[Item]) -> list[RelationSeen]:
+    ids = {item.offer.hit.subject.memory.memory_id for item in items if isinstance(item.offer.hit.subject, Kept)}
+    return [seen for seen in relations if seen.relation.from_id in ids and seen.relation.to_id in ids]
+
+
+def _to_text(items: Sequence[Item], relations: Sequence[RelationSeen]) -> tuple[str, list[RelationSeen]]:
+    """The text, and the relations that it tells."""
+    cited = {item.offer.name: item.citation for item in items}
+    parts = []
+    for section, heading in HEADINGS.items():
+        lines = [item.line for item in items if item.offer.section == section]
+        if lines:
+            parts.append("\n".join((heading, *lines)))
+    if relations:
+        told = [_relate(seen, cited) for seen in relations]
+        parts.append("\n".join((RELATIONS_HEADING, *told)))
+    return "\n\n".join(parts), list(relations)
+
+
+def _relate(seen: RelationSeen, cited: Mapping[str, str]) -> str:
+    relation = seen.relation
+    return f"[{cited[str(relation.from_id)]}] {relation.type} [{cited[str(relation.to_id)]}]"
+
+
+def withheld_of(withheld: Mapping[str, str]) -> list[LeftOut]:
+    """What the guard kept out."""
+    return [LeftOut(name, "memory", "withheld") for name in withheld]
+
+
+def memory_ids(offers: Sequence[Offer]) -> Iterator[UUID]:
+    """The ids of the memories among some offers."""
+    for offer in offers:
+        if isinstance(offer.hit.subject, Kept):
+            yield offer.hit.subject.memory.memory_id
+
+
+def without_scores(subject: Kept | Entry) -> Hit:
+    """Something that no query found, as a hit."""
+    importance = subject.memory.importance if isinstance(subject, Kept) else subject.importance
+    return Hit(subject, Place(Measured(name_of(subject), {}, Importance(importance)), (), 0.0, 0.0))
