@@ -180,12 +180,12 @@ async def services(
     from hindsight_recall import main as recall
 
     folder = socket_folder(tmp_path_factory)
-    common: dict[str, Any] = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN}
+    common: dict[str, Any] = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN, "redis_url": valkey}
     common |= {"assertion_public_key": ASSERTION_PUBLIC_KEY, "record_token": SecretStr(RECORD_TOKEN)}
     report_to: Any = {"ingest_address": f"unix:{folder}/ingest"}
     async with AsyncExitStack() as stack:
         opened = {
-            "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, redis_url=valkey, **common)),
+            "ingest": await ingest.open_service(stack, IngestSettings(database_url=database.ingest, **common)),
             "recall": await recall.open_service(stack, RecallSettings(database_url=database.recall, **common, **report_to)),
         }
         for name, service in opened.items():

@@ -90,7 +90,7 @@ VALID: dict[str, dict[str, Any]] = {
     "RotateKey": {"keyId": ID},
     "RevokeKey": {"keyId": ID},
     "DescribeCaller": {},
-    "Recall": {"agentId": "ada", "query": "q"},
+    "Recall": {"agentId": "ada", "query": "q", "working": "WORKING_ALSO", "sessionId": "s"},
     "RecallContext": {"agentId": "ada"},
     "ShouldRecall": {"text": "t"},
     "Get": {"agentId": "ada", "memoryId": ID},
@@ -118,7 +118,7 @@ BAD_MEMORY: dict[str, Any] = {
     "kind": [UNKNOWN, -1],
     "tags": [["t"] * 65, [""], [NUL], ["x" * 65]],
     "importance": [-0.1, 1.1, "NaN", "Infinity"],
-    "confidence": [0.49, 1.1, "NaN"],
+    "confidence": [-0.1, 1.1, "NaN"],  # what is less sure than 0.5 goes to a desk
     "source.kind": [UNKNOWN],
     "source.sessionId": [NUL, "x" * 129],
     "source.turn": [-1],
@@ -171,7 +171,7 @@ BAD: dict[str, dict[str, Any]] = {
         for f, v in BAD_MEMORY.items()
         if f in ("key", "value", "kind", "importance", "confidence", "metadata", "expiresAt", "query")
     }
-    | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
+    | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"], "confidence": [0.49, 1.1, "NaN"]},
     "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
     "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
     "Relate": REQUEST | AGENT | BAD_RELATION | {"weight": [0, -0.1, 1.1, "NaN", "Infinity"]},
@@ -190,7 +190,7 @@ BAD: dict[str, dict[str, Any]] = {
     "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},
     "PutEntry": DESK
     | {f: BAD_MEMORY[f] for f in ("key", "query", "value", "importance", "source.kind", "source.sessionId", "source.turn")}
-    | {"confidence": [-0.1, 1.1, "NaN"], "ttlS": [-1, 86_401]},
+    | {"confidence": BAD_MEMORY["confidence"], "ttlS": [-1, 86_401]},
     **dict.fromkeys(("GetEntry", "PinEntry"), DESK | {"key": BAD_MEMORY["key"]}),
     "ListEntries": DESK,
     "ClearDesk": DESK | {"key": [NUL, "x" * 129]},

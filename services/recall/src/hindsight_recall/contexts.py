@@ -29,7 +29,9 @@ POOLS: Sequence[tuple[Collection[Section], float]] = ((("desk",), 0.4), (("core"
 CITED_CHARS = 6  # of the end of an id, or as many as it takes
 ALIKE = 0.9  # of the words of two lines, none of which is a number or a negation, and they say the same
 ALIKE_WORDS = 8  # of the shorter one; in fewer, each word says something of its own
-PIVOTS = frozenset(["not", "no", "never", "nor", "without", "but", "except", "不", "没", "没有", "别", "未", "非", "无", "勿", "莫", "除了"])
+PIVOTS = frozenset(
+    ["not", "no", "never", "nor", "without", "but", "except", "不", "没", "没有", "别", "未", "非", "无", "勿", "莫", "除了"]
+)
 Count = Callable[[str], int]
 Sense = tuple[tuple[str, ...], frozenset[str]]  # a text's words in order, and as a set
 
