@@ -172,13 +172,15 @@ async def embed_address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 
 
 @pytest.fixture
-async def services(database: Database, embed_address: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
+async def services(
+    database: Database, embed_address: str, valkey: str, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Services]:
     """Real ingest and recall services over a database of the test's own."""
     from hindsight_ingest import main as ingest
     from hindsight_recall import main as recall
 
     folder = socket_folder(tmp_path_factory)
-    common: dict[str, Any] = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN}
+    common: dict[str, Any] = {"port": 0, "embed_address": embed_address, "embed_token": EMBED_TOKEN, "redis_url": valkey}
     common |= {"assertion_public_key": ASSERTION_PUBLIC_KEY, "record_token": SecretStr(RECORD_TOKEN)}
     report_to: Any = {"ingest_address": f"unix:{folder}/ingest"}
     async with AsyncExitStack() as stack:

@@ -248,6 +248,7 @@ PLAUSIBLE: dict[str, Callable[[random.Random], Any]] = {
     "confidence": lambda r: 0.5 + r.random() / 2,
     "revision": lambda r: r.randrange(1, 4),
     "page_size": lambda r: r.choice((0, 1, 10)),
+    "budget_tokens": lambda r: r.choice((0, 100, 5000)),
     "top_k": lambda r: r.choice((0, 1, 50)),
     "turn": lambda r: r.randrange(100),
     "page_token": lambda r: "" if r.random() < 0.7 else r.choice(PAGE_TOKENS),

@@ -20,6 +20,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from hindsight.v1 import (
     admin_pb2,
+    desk_pb2,
     embedding_pb2,
     erasure_pb2,
     ingest_pb2,
@@ -55,13 +56,12 @@ FILES = (
     record_pb2,
     session_pb2,
     sharing_pb2,
+    desk_pb2,
 )
 METHODS = {m.full_name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ADDRESSES = {
-    **dict.fromkeys(
-        ("IngestService", "ReviewService", "SessionService", "SharingService", "AdminService", "ErasureService", "RecordService"),
-        "ingest",
-    ),
+    **dict.fromkeys(("IngestService", "ReviewService", "SessionService", "SharingService", "DeskService"), "ingest"),
+    **dict.fromkeys(("AdminService", "ErasureService", "RecordService"), "ingest"),
     **{"RecallService": "recall", "ReceiptService": "recall", "EmbeddingService": "embed"},
 }
 Metadata = tuple[tuple[str, str], ...]

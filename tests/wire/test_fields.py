@@ -10,6 +10,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
 from hindsight.v1 import (
     admin_pb2,
+    desk_pb2,
     embedding_pb2,
     erasure_pb2,
     ingest_pb2,
@@ -34,6 +35,7 @@ FILES = (
     record_pb2,
     session_pb2,
     sharing_pb2,
+    desk_pb2,
 )
 METHODS = {m.name: m for f in FILES for s in f.DESCRIPTOR.services_by_name.values() for m in s.methods}
 ID = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -71,6 +73,9 @@ VALID: dict[str, dict[str, Any]] = {
     "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
     **{method: {"agentId": "ada", "sessionId": "s"} for method in ("CompleteTask", "EndSession", "LookBack", "GetSession")},
     "ShouldWrite": {"agentId": "ada", "text": "t"},
+    "PutEntry": {"agentId": "ada", "scope": "session:s", "key": "k", "value": "v"},
+    **{method: {"agentId": "ada", "scope": "session:s", "key": "k"} for method in ("GetEntry", "PinEntry", "PromoteEntry")},
+    **{method: {"agentId": "ada", "scope": "session:s"} for method in ("ListEntries", "ClearDesk")},
     "ListJobs": {},
     "RequeueJobs": {"jobIds": [ID]},
     "ListAudit": {},
@@ -85,7 +90,8 @@ VALID: dict[str, dict[str, Any]] = {
     "RotateKey": {"keyId": ID},
     "RevokeKey": {"keyId": ID},
     "DescribeCaller": {},
-    "Recall": {"agentId": "ada", "query": "q"},
+    "Recall": {"agentId": "ada", "query": "q", "working": "WORKING_ALSO", "sessionId": "s"},
+    "RecallContext": {"agentId": "ada"},
     "ShouldRecall": {"text": "t"},
     "Get": {"agentId": "ada", "memoryId": ID},
     "List": {"agentId": "ada"},
@@ -112,7 +118,7 @@ BAD_MEMORY: dict[str, Any] = {
     "kind": [UNKNOWN, -1],
     "tags": [["t"] * 65, [""], [NUL], ["x" * 65]],
     "importance": [-0.1, 1.1, "NaN", "Infinity"],
-    "confidence": [0.49, 1.1, "NaN"],
+    "confidence": [-0.1, 1.1, "NaN"],  # what is less sure than 0.5 goes to a desk
     "source.kind": [UNKNOWN],
     "source.sessionId": [NUL, "x" * 129],
     "source.turn": [-1],
@@ -146,6 +152,7 @@ AGENT = {"agentId": ["", NUL, " ", "x" * 65]}
 REQUEST = {"requestId": [NUL, "x" * 129]}
 PAGE = {"pageSize": [-1, 1001], "pageToken": ["x", "-1", "²", "9" * 5000]}
 SESSION = {"sessionId": ["", " ", NUL, "x" * 129]}
+DESK = AGENT | {"scope": ["", " ", "User", NUL, "user:" + "x" * 160]}
 BAD_SOURCE = {
     "source.principal": ["", NUL, "x" * 129],
     "source.sessionId": ["s", NUL],  # beside the key
@@ -164,7 +171,7 @@ BAD: dict[str, dict[str, Any]] = {
         for f, v in BAD_MEMORY.items()
         if f in ("key", "value", "kind", "importance", "confidence", "metadata", "expiresAt", "query")
     }
-    | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"]},
+    | {"memoryId": ["", "x"], "revision": [0, -1], "tags.values": BAD_MEMORY["tags"], "confidence": [0.49, 1.1, "NaN"]},
     "Forget": REQUEST | AGENT | {"memoryId": ["x", ""], "key": [NUL], "scope": ["User", NUL], "mode": [UNKNOWN]},
     "Restore": REQUEST | AGENT | {"memoryId": ["", "x"], "revision": [0, -1]},
     "Relate": REQUEST | AGENT | BAD_RELATION | {"weight": [0, -0.1, 1.1, "NaN", "Infinity"]},
@@ -181,6 +188,15 @@ BAD: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("EndSession", "LookBack"), REQUEST | AGENT | SESSION),
     "GetSession": AGENT | SESSION,
     "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},
+    "PutEntry": DESK
+    | {f: BAD_MEMORY[f] for f in ("key", "query", "value", "importance", "source.kind", "source.sessionId", "source.turn")}
+    | {"confidence": BAD_MEMORY["confidence"], "ttlS": [-1, 86_401]},
+    **dict.fromkeys(("GetEntry", "PinEntry"), DESK | {"key": BAD_MEMORY["key"]}),
+    "ListEntries": DESK,
+    "ClearDesk": DESK | {"key": [NUL, "x" * 129]},
+    "PromoteEntry": REQUEST
+    | DESK
+    | {"key": BAD_MEMORY["key"], "memoryScope": ["User", NUL], "kind": [UNKNOWN, -1], "tags": BAD_MEMORY["tags"]},
     "ListJobs": {"tenant": [NUL], "state": [UNKNOWN]} | PAGE,
     "RequeueJobs": {"tenant": [NUL], "jobIds": [[], ["x"], [ID] * 257]},
     "ListAudit": {
@@ -233,6 +249,18 @@ BAD: dict[str, dict[str, Any]] = {
         "timeZone": [NUL, "Nowhere/City", "../../etc/passwd", "x" * 65],
         "asOf": [],
         "knownAt": [LATE],
+        "deadlineMs": [-1, 60_001],
+        "context": [NUL, "x" * 8193],
+        "working": [UNKNOWN],
+        "sessionId": [NUL, "x" * 129],
+    },
+    "RecallContext": AGENT
+    | {
+        "sessionId": [NUL, "x" * 129],
+        "scope": ["User", NUL],
+        "query": [NUL, "x" * 8193],
+        "budgetTokens": [-1, 99, 100_001],
+        "timeZone": [NUL, "Nowhere/City", "x" * 65],
         "deadlineMs": [-1, 60_001],
         "context": [NUL, "x" * 8193],
     },

@@ -3,6 +3,8 @@
 from hindsight_memory.client import Hindsight
 from hindsight_memory.errors import HindsightError
 from hindsight_memory.types.access import Grant, Key, NewGrant, NewKey
+from hindsight_memory.types.contexts import Context, ContextItem, LeftOut
+from hindsight_memory.types.desks import Desk, DeskEntry, NewEntry, Placed
 from hindsight_memory.types.memories import (
     Adjustment,
     Conflict,
@@ -28,6 +30,7 @@ from hindsight_memory.types.recalls import (
     Mode,
     Receipt,
     ThenAndNow,
+    Working,
 )
 from hindsight_memory.types.sessions import Candidate, Ended, Observed, Session, Task, Turn
 from hindsight_memory.types.upkeep import AuditFilter, AuditLine, Erasure, ErasureReceipt, Job, MemorySource, Withdrawal
@@ -41,7 +44,11 @@ __all__ = [
     "ChannelAccount",
     "Conflict",
     "Considered",
+    "Context",
+    "ContextItem",
     "Contribution",
+    "Desk",
+    "DeskEntry",
     "Difference",
     "Ended",
     "Erasure",
@@ -57,13 +64,16 @@ __all__ = [
     "Job",
     "Key",
     "Kind",
+    "LeftOut",
     "Memory",
     "MemorySource",
     "Mode",
+    "NewEntry",
     "NewGrant",
     "NewKey",
     "NewMemory",
     "Observed",
+    "Placed",
     "Receipt",
     "Relation",
     "Review",
@@ -73,5 +83,6 @@ __all__ = [
     "ThenAndNow",
     "Turn",
     "Withdrawal",
+    "Working",
     "WriteResult",
 ]

@@ -12,6 +12,7 @@ from typing import Any, Self
 import grpc
 from hindsight.v1 import (
     admin_pb2_grpc,
+    desk_pb2_grpc,
     erasure_pb2_grpc,
     ingest_pb2_grpc,
     recall_pb2_grpc,
@@ -64,6 +65,7 @@ class Connection:
         ]
         self._ingest = ingest_pb2_grpc.IngestServiceStub(self._channels[0])
         self._sessions = session_pb2_grpc.SessionServiceStub(self._channels[0])
+        self._desks = desk_pb2_grpc.DeskServiceStub(self._channels[0])
         self._reviews = review_pb2_grpc.ReviewServiceStub(self._channels[0])
         self._sharing = sharing_pb2_grpc.SharingServiceStub(self._channels[0])
         self._admin = admin_pb2_grpc.AdminServiceStub(self._channels[0])

@@ -5,7 +5,7 @@ from typing import Any
 
 from hindsight.v1 import desk_pb2, desk_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
-from hindsight_runtime.errors import NotConfigured, NotFound
+from hindsight_runtime.errors import InvalidField, NotConfigured, NotFound
 from hindsight_runtime.identity import Principal, caller
 from hindsight_store.desks import Desk, Desks, Entry
 
@@ -78,10 +78,15 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         await self._quota.check(call.principal.tenant_id)
         desks, principal, desk = self._open(request, "write")
         key = validation.check_key("key", request.key)
+        checks.check_name("kind", request.kind, validation.KINDS)
+        checks.check_tags("tags", request.tags)
+        checks.check_scope("memory_scope", request.memory_scope)
         past = await self._pipeline.recall_request(call)
         if past is not None:  # the entry may have left the desk since
             return desk_pb2.PromoteEntryResponse(result=to_message(past[0]))
         entry = _found(await desks.get(desk, key))
+        if entry.confidence < validation.MIN_CONFIDENCE:
+            raise InvalidField("key", f"the entry is less sure than {validation.MIN_CONFIDENCE}; put it again when it is surer")
         memory = memory_pb2.NewMemory(
             key=entry.key,
             query=entry.trigger,

@@ -256,9 +256,9 @@ ARGUMENT_NAMES: Mapping[str, str] = {
 }
 
 
-def to_argument(field: str) -> str:
-    """The argument a service's field came from."""
-    for prefix, name in ARGUMENT_NAMES.items():
+def to_argument(field: str, renames: Mapping[str, str]) -> str:
+    """The argument a service's field came from, for a tool whose arguments have names of their own."""
+    for prefix, name in (*renames.items(), *ARGUMENT_NAMES.items()):
         if field == prefix or (field.startswith(prefix) and (prefix.endswith(".") or field[len(prefix)] in ".[")):
             return name + field[len(prefix) :]
     return field

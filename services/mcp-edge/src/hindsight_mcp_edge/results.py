@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from hindsight_memory import Answer, Hit, Memory, Source, WriteResult
+from hindsight_memory import Answer, Context, DeskEntry, Hit, Memory, Source, Turn, WriteResult
 
 from hindsight_mcp_edge import texts
 
@@ -111,6 +111,80 @@ EXPERIENCES = _object(
     },
     optional=("hint", "withheld"),
 )
+REMEMBERED = _object(
+    {**WRITTEN["properties"], "key": _TEXT, "query": _TEXT}, optional=tuple(set(WRITTEN["properties"]) - set(WRITTEN["required"]))
+)
+_AT_HAND = _object(  # a memory, or an entry of a desk
+    {**_HIT["properties"], "kind": {**_TEXT, "description": "of an entry of a desk: desk"}, "expires_at": _TEXT},
+    optional=("valid_to", "flags", "agent_id", "revision", "is_core", "expires_at"),
+)
+RECALLED = _object(
+    {
+        **FOUND["properties"],
+        "memories": {"type": "array", "items": _AT_HAND},
+        "from_desk": {**_FLAG, "description": "the desk and what was written or recalled a moment ago gave all of it"},
+    },
+    optional=("hint", "withheld", "more"),
+)
+FORGOTTEN_KEY = _object(
+    {
+        "outcome": {**_TEXT, "description": "forgotten, or declined by the user"},
+        "count": {**_INTEGER, "description": "memories, and the entry of the desk"},
+        "memory_ids": _TEXTS,
+        "degraded": {**_FLAG, "description": "the desk did not answer"},
+        "hint": _TEXT,
+    },
+    optional=("degraded", "hint"),
+)
+_ENTRY = _object(
+    {
+        **dict.fromkeys(("id", "key", "query", "value"), _TEXT),
+        **{"importance": _NUMBER, "confidence": _NUMBER, "source": _TEXT, "tokens": _INTEGER},
+        "is_pinned": _FLAG,
+        "is_task_state": {**_FLAG, "description": "it is cleared when the task at hand ends"},
+        "put_at": _TEXT,
+        "expires_at": {**_TEXT, "description": "until when it stays unless it is used; absent: it is pinned"},
+    },
+    optional=("expires_at",),
+)
+_TOKENS = {"used_tokens": _INTEGER, "budget_tokens": _INTEGER}
+PLACED = _object(
+    {"entry": _ENTRY, "evicted_keys": {**_TEXTS, "description": "what had to leave the desk for it"}, **_TOKENS},
+)
+ENTRIES = _object(
+    {"entries": {"type": "array", "items": _ENTRY}, "count": _INTEGER, **_TOKENS, "hint": _TEXT}, optional=(*_TOKENS, "hint")
+)
+PINNED = _object({"entry": _ENTRY})
+_SECTION = {**_TEXT, "description": "desk, core, memory or turn"}
+CONTEXT = _object(
+    {
+        "text": {**_TEXT, "description": "ready to stand in a prompt; empty: nothing is known"},
+        "items": {
+            "type": "array",
+            "items": _object({"citation": _TEXT, "id": _TEXT, "section": _SECTION, "flags": FLAGS}, optional=("flags",)),
+            "description": "what the text cites, in its order",
+        },
+        "left_out": {
+            "type": "array",
+            "items": _object(
+                {
+                    "id": _TEXT,
+                    "section": _SECTION,
+                    "reason": {**_TEXT, "description": "budget, duplicate or withheld"},
+                    "duplicate_of": _TEXT,
+                },
+                optional=("duplicate_of",),
+            ),
+        },
+        "tokens": _INTEGER,
+        "budget_tokens": _INTEGER,
+        "degraded": _FLAG,
+        "missing_channels": _TEXTS,
+        "receipt_id": {**_TEXT, "description": "explains the recall later; empty without a query"},
+        "hint": _TEXT,
+    },
+    optional=("hint",),
+)
 FORGOTTEN = _object(
     {
         "outcome": {**_TEXT, "description": "forgotten, or declined by the user"},
@@ -149,6 +223,62 @@ def from_answer(answer: Answer) -> dict[str, Any]:
     return found | from_guard(answer, hints)
 
 
+def from_recalled(answer: Answer) -> dict[str, Any]:
+    """The hits with their reasons, memories and entries of desks alike."""
+    hits = [hit for hit in answer.hits if not isinstance(hit.subject, Turn)]
+    found: dict[str, Any] = {
+        "memories": [_from_any(hit) | owner_of(answer, hit) for hit in hits],
+        "count": len(hits),
+        "from_desk": answer.is_from_working,
+        "degraded": bool(answer.missing_channels),
+        "missing_channels": list(answer.missing_channels),
+        "receipt_id": answer.receipt_id,
+    }
+    hints = [texts.DEGRADED] * bool(answer.missing_channels) + [texts.NOTHING_RECALLED] * (not hits)
+    return found | from_guard(answer, hints)
+
+
+def from_context(context: Context) -> dict[str, Any]:
+    """A context, with what it cites and what is not in it."""
+    hints = [texts.DEGRADED] * bool(context.missing_channels) + [texts.NO_CONTEXT] * (not context.text)
+    hints += [texts.FLAGGED] * any(item.hit.flags for item in context.items)
+    return {
+        "text": context.text,
+        "items": [
+            {"citation": item.citation, "id": _id_of(item.hit), "section": item.section, **flags_of(item.hit)}
+            for item in context.items
+        ],
+        "left_out": [
+            {"id": one.id, "section": one.section, "reason": one.reason}
+            | ({"duplicate_of": one.duplicate_of} if one.duplicate_of else {})
+            for one in context.left_out
+        ],
+        "tokens": context.tokens,
+        "budget_tokens": context.budget_tokens,
+        "degraded": bool(context.missing_channels),
+        "missing_channels": list(context.missing_channels),
+        "receipt_id": context.receipt_id,
+        **({"hint": " ".join(hints)} if hints else {}),
+    }
+
+
+def _id_of(hit: Hit) -> str:
+    subject = hit.subject
+    return f"{subject.session_id}:{subject.turn}" if isinstance(subject, Turn) else subject.id
+
+
+def from_entry(entry: DeskEntry) -> dict[str, Any]:
+    """An entry of a desk."""
+    return {
+        **{name: getattr(entry, name) for name in ("id", "key", "query", "value", "tokens", "is_pinned", "is_task_state")},
+        "importance": round(entry.importance, DIGITS),
+        "confidence": round(entry.confidence, DIGITS),
+        "source": from_source(entry.source),
+        "put_at": to_text(entry.put_at),
+        **({"expires_at": to_text(entry.expires_at)} if entry.expires_at else {}),
+    }
+
+
 def from_guard(answer: Answer, hints: list[str]) -> dict[str, Any]:
     """What the guard on recall did, and what to make of it, behind other hints."""
     hints = hints + [texts.FLAGGED] * any(hit.flags for hit in answer.hits)
@@ -169,9 +299,21 @@ def owner_of(answer: Answer, hit: Hit) -> dict[str, Any]:
 
 def _from_hit(hit: Hit) -> dict[str, Any]:
     memory = hit.memory
+    return _content(memory) | ({"valid_to": to_text(memory.valid_to)} if memory.valid_to else {}) | _place(hit)
+
+
+def _from_any(hit: Hit) -> dict[str, Any]:
+    entry = hit.subject
+    if not isinstance(entry, DeskEntry):
+        return _from_hit(hit)
+    put_at = to_text(entry.put_at)
+    names = ("id", "key", "query", "value", "importance", "confidence", "source")
+    shown = {name: value for name, value in from_entry(entry).items() if name in (*names, "expires_at")}
+    return shown | {"kind": "desk", "scope": entry.scope, "tags": [], "valid_from": put_at, "created_at": put_at} | _place(hit)
+
+
+def _place(hit: Hit) -> dict[str, Any]:
     return {
-        **_content(memory),
-        **({"valid_to": to_text(memory.valid_to)} if memory.valid_to else {}),
         "reason": hit.reason,
         "similarity": round(hit.similarity, DIGITS),
         "final_score": round(hit.final_score, DIGITS),

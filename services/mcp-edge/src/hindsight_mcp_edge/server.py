@@ -90,7 +90,7 @@ class Edge:
         except Refused as refused:
             return _fail(tool, "INVALID_FIELD", str(refused), fields=refused.fields)
         except HindsightError as error:
-            fields = {to_argument(name): remedy for name, remedy in error.fields.items()}
+            fields = {to_argument(name, tool.renames): remedy for name, remedy in error.fields.items()}
             message = "; ".join(f"{name}: {remedy}" for name, remedy in fields.items()) or error.message
             return _fail(tool, error.reason, message, fields=fields, retry_after_s=error.retry_after_s)
         except Exception as failure:  # the one boundary: a model gets an answer it can use, never a traceback

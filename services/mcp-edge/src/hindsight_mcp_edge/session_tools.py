@@ -1,4 +1,4 @@
-"""The session and desk tool sets, as far as they exist: what a client's hooks call while a conversation goes on."""
+"""The session tool set: what a client's hooks call while a conversation goes on."""
 
 from typing import Any
 
@@ -36,6 +36,16 @@ COMPLETE_FIELDS = (
     Field("note", "string", "What is worth knowing beside the turns; 补充说明.", high=2000),
 )
 
+CONTEXT_FIELDS = (
+    SESSION_ID,
+    Field(
+        "query", "string", 'What is asked or to be done; "" as the session begins; 当前的问题或任务.', required=True, high=8192
+    ),
+    Field("budget_tokens", "integer", "How many tokens it may have; 词元上限.", default=2000, low=100, high=100_000),
+    AGENT,
+    Field("scope", "string", 'Whom it concerns: "user:42"; default: whom the session concerns; 范围.', high=160),
+)
+
 
 async def observe(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """Keep turns of a session."""
@@ -53,6 +63,12 @@ async def complete_task(hindsight: Hindsight, given: Arguments, confirm: Confirm
     ended = await hindsight.complete_task(given["session_id"], **told)
     hint = texts.LOOKS_BACK if ended.looks_back else texts.NOTHING_TO_LOOK_BACK_ON
     return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": hint}
+
+
+async def recall_context(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
+    """A context that is ready for a prompt."""
+    wanted = {"session_id": given["session_id"], "scope": given["scope"] or "", "agent_id": given["agent_id"] or ""}
+    return results.from_context(await hindsight.recall_context(given["query"], budget_tokens=given["budget_tokens"], **wanted))
 
 
 async def end_session(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
@@ -76,15 +92,14 @@ def _to_turn(number: int, given: Arguments) -> Turn:
 SESSION_TOOLS = (
     Tool("observe", "Observe turns 记录对话", texts.OBSERVE, OBSERVE_FIELDS, results.OBSERVED, observe),
     Tool("complete_task", "Task is over 任务结束", texts.COMPLETE_TASK, COMPLETE_FIELDS, results.ENDED, complete_task),
-)
-DESK_TOOLS = (
     Tool(
-        "end_session",
-        "Session is over 会话结束",
-        texts.END_SESSION,
-        (SESSION_ID,),
-        results.ENDED,
-        end_session,
+        "recall_context",
+        "Context for a prompt 提示词上下文",
+        texts.RECALL_CONTEXT,
+        CONTEXT_FIELDS,
+        results.CONTEXT,
+        recall_context,
+        is_reading=True,
         is_idempotent=True,
     ),
 )

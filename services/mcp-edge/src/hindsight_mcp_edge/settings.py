@@ -6,14 +6,21 @@ from hindsight_runtime.identity import Principal, sign_assertion
 from hindsight_runtime.settings import ServerSettings
 from pydantic import Field, SecretStr, field_validator, model_validator
 
+from hindsight_mcp_edge.desk_tools import DESK_TOOLS
 from hindsight_mcp_edge.experience_tools import EXPERIENCE_TOOLS
 from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS
 from hindsight_mcp_edge.oauth import Trust
-from hindsight_mcp_edge.session_tools import DESK_TOOLS, SESSION_TOOLS
+from hindsight_mcp_edge.remember_tools import REMEMBER_TOOLS
+from hindsight_mcp_edge.session_tools import SESSION_TOOLS
 from hindsight_mcp_edge.tool import Tool
 
-TOOLSETS = {"memory": MEMORY_TOOLS, "experience": EXPERIENCE_TOOLS, "session": SESSION_TOOLS, "desk": DESK_TOOLS}
-PLANNED_TOOLSETS = ("remember",)
+TOOLSETS = {
+    "memory": MEMORY_TOOLS,
+    "remember": REMEMBER_TOOLS,
+    "experience": EXPERIENCE_TOOLS,
+    "session": SESSION_TOOLS,
+    "desk": DESK_TOOLS,
+}
 URL = r"^(https?://\S+)?$"
 DEFAULT_TOOLSETS = ("memory", "session")
 
@@ -40,8 +47,7 @@ class EdgeSettings(ServerSettings):
         names = _split(text)
         for name in names:
             if name not in TOOLSETS:
-                problem = "does not exist yet" if name in PLANNED_TOOLSETS else "is unknown"
-                raise ValueError(f"tool set {name!r} {problem}; there are: {', '.join(TOOLSETS)}")
+                raise ValueError(f"tool set {name!r} is unknown; there are: {', '.join(TOOLSETS)}")
         if not names:
             raise ValueError(f"name at least one tool set; there are: {', '.join(TOOLSETS)}")
         return text

@@ -1,7 +1,7 @@
 """What a tool is: its name, schema and description, and what it does with checked arguments."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import mcp_types as types
@@ -16,7 +16,8 @@ Act = Callable[[Hindsight, Arguments, Confirm], Awaitable[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `act` answers structured content that fits `output`; the flags are hints to clients."""
+    """One tool. `act` answers structured content that fits `output`; the flags are hints to clients; `renames` are what its
+    arguments are called where the services call them otherwise."""
 
     name: str
     title: str
@@ -27,6 +28,7 @@ class Tool:
     is_reading: bool = False
     is_destructive: bool = False
     is_idempotent: bool = False
+    renames: Mapping[str, str] = field(default_factory=dict)
 
     def definition(self) -> types.Tool:
         """What clients are told about it."""

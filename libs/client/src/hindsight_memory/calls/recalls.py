@@ -1,12 +1,15 @@
 """Calls that recall, and that account for recalls."""
 
 from datetime import datetime
+from typing import Literal
 
 from hindsight.v1 import recall_pb2, receipt_pb2
 
 from hindsight_memory.connection import Connection
+from hindsight_memory.types.contexts import Context
 from hindsight_memory.types.memories import Filter
-from hindsight_memory.types.recalls import Answer, Considered, GateVerdict, Mode, Receipt, ThenAndNow
+from hindsight_memory.types.recalls import Answer, Considered, GateVerdict, Mode, Receipt, ThenAndNow, Working
+from hindsight_memory.wire.contexts import to_context
 from hindsight_memory.wire.fields import enum, fill
 from hindsight_memory.wire.memories import from_filter
 from hindsight_memory.wire.recalls import to_answer, to_considered, to_receipt, to_then_and_now, to_verdict
@@ -32,9 +35,11 @@ class RecallCalls(Connection):
         drop_irrelevant: bool = False,
         rerank: bool = False,
         context: str = "",
+        working: Working | Literal[""] = "",
+        session_id: str = "",
         agent_id: str = "",
     ) -> Answer:
-        """The memories that answer a query, best first, each with its reasons."""
+        """The memories that answer a query, best first, each with its reasons; with `working` also, first or only the desk."""
         fields = {
             "query": query,
             "mode": enum("MODE", mode, recall_pb2.Mode, "mode"),
@@ -50,9 +55,38 @@ class RecallCalls(Connection):
             "drop_irrelevant": drop_irrelevant,
             "rerank": rerank,
             "context": context,
+            "working": enum("WORKING", working or None, recall_pb2.Working, "working"),
+            "session_id": session_id,
             "agent_id": agent_id or self._agent_id,
         }
         return to_answer(await self._call(self._recall.Recall, fill(recall_pb2.RecallRequest(), fields)))
+
+    async def recall_context(  # noqa: PLR0913 - the fields of the RPC
+        self,
+        query: str = "",
+        *,
+        session_id: str = "",
+        scope: str = "",
+        budget_tokens: int = 0,
+        include_turns: bool = False,
+        time_zone: str = "",
+        deadline_ms: int = 0,
+        context: str = "",
+        agent_id: str = "",
+    ) -> Context:
+        """A context that is ready for a prompt: the desk, core memories and what answers the query, within a budget."""
+        fields = {
+            "query": query,
+            "session_id": session_id,
+            "scope": scope,
+            "budget_tokens": budget_tokens,
+            "include_turns": include_turns,
+            "time_zone": time_zone,
+            "deadline_ms": deadline_ms,
+            "context": context,
+            "agent_id": agent_id or self._agent_id,
+        }
+        return to_context(await self._call(self._recall.RecallContext, fill(recall_pb2.RecallContextRequest(), fields)))
 
     async def should_recall(self, text: str) -> GateVerdict:
         """Whether answering a user's turn well needs something from earlier sessions; cheaper than a recall."""

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from hindsight_memory.types.desks import DeskEntry
 from hindsight_memory.types.memories import Memory
 from hindsight_memory.types.sessions import Turn
 
 Mode = Literal["semantic", "tag", "hybrid"]
+Working = Literal["also", "first", "only"]
 HitReason = Literal["topic", "standing", "history"]
 Flag = Literal["contradicts_context", "odd_one_out", "under_review", "unverified"]
 
@@ -33,9 +35,9 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory, or a turn where turns were asked for, with its place in the answer and its reasons."""
+    """A memory, with its place in the answer and its reasons; or a turn or an entry of a desk, where these were asked for."""
 
-    subject: Memory | Turn
+    subject: Memory | Turn | DeskEntry
     rank: int
     similarity: float
     final_score: float
@@ -47,9 +49,9 @@ class Hit:
 
     @property
     def memory(self) -> Memory:
-        """The memory; a TypeError where the hit is a turn."""
+        """The memory; a TypeError where the hit is something else."""
         if not isinstance(self.subject, Memory):
-            raise TypeError("the hit is a turn")
+            raise TypeError(f"the hit is a {type(self.subject).__name__}")
         return self.subject
 
 
@@ -65,6 +67,7 @@ class Answer:
     receipt_id: str = ""  # explains the answer later; empty in tag mode
     withheld: Mapping[str, Flag] = field(default_factory=dict)  # memories that the guard kept out, by id
     agent_id: str = ""  # that was asked; a memory that another has opened to it has that one's
+    is_from_working: bool = False  # the desk, and what was written or recalled a moment ago, gave all of it
 
     def owner_of(self, hit: Hit) -> str:
         """The agent whose memory a hit is, where it is not the one that was asked."""

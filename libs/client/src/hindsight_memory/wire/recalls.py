@@ -5,6 +5,8 @@ from typing import Any
 
 from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2
 
+from hindsight_memory.types.desks import DeskEntry
+from hindsight_memory.types.memories import Memory
 from hindsight_memory.types.recalls import (
     Answer,
     ChannelAccount,
@@ -18,6 +20,8 @@ from hindsight_memory.types.recalls import (
     Receipt,
     ThenAndNow,
 )
+from hindsight_memory.types.sessions import Turn
+from hindsight_memory.wire.desks import to_entry
 from hindsight_memory.wire.fields import moment, short
 from hindsight_memory.wire.memories import to_memory
 from hindsight_memory.wire.sessions import to_turn
@@ -25,17 +29,17 @@ from hindsight_memory.wire.sessions import to_turn
 
 def to_answer(response: recall_pb2.RecallResponse) -> Answer:
     """The answer to a recall."""
-    missing = _channels(response.missing_channels)
+    missing = to_channels(response.missing_channels)
     hits = tuple(to_hit(h) for h in response.hits)
     states = (response.is_partial, response.is_degraded, response.receipt_id)
-    withheld = to_withheld(response.withheld)
-    return Answer(hits, missing, response.next_page_token, *states, withheld=withheld, agent_id=response.agent_id)
+    told = {"withheld": to_withheld(response.withheld), "agent_id": response.agent_id}
+    return Answer(hits, missing, response.next_page_token, *states, **told, is_from_working=response.is_from_working)
 
 
 def to_hit(h: recall_pb2.Hit) -> Hit:
     """A hit."""
     return Hit(
-        subject=to_turn(h.turn) if h.HasField("turn") else to_memory(h.memory),
+        subject=_to_subject(h),
         rank=h.rank,
         similarity=h.similarity,
         final_score=h.final_score,
@@ -47,6 +51,12 @@ def to_hit(h: recall_pb2.Hit) -> Hit:
     )
 
 
+def _to_subject(h: recall_pb2.Hit) -> Memory | Turn | DeskEntry:
+    if h.HasField("entry"):
+        return to_entry(h.entry)
+    return to_turn(h.turn) if h.HasField("turn") else to_memory(h.memory)
+
+
 def to_withheld(withheld: Iterable[recall_pb2.Withheld]) -> dict[str, Flag]:
     """What the guard kept out of an answer: id -> flag."""
     return {one.memory_id: short("FLAG", one.reason, memory_pb2.Flag) for one in withheld}
@@ -54,11 +64,12 @@ def to_withheld(withheld: Iterable[recall_pb2.Withheld]) -> dict[str, Flag]:
 
 def to_verdict(response: recall_pb2.ShouldRecallResponse) -> GateVerdict:
     """The verdict on a turn."""
-    missing = _channels(response.missing_channels)
+    missing = to_channels(response.missing_channels)
     return GateVerdict(response.should_recall, response.score, response.threshold, tuple(response.reasons), missing)
 
 
-def _channels(numbers: Iterable[int]) -> tuple[str, ...]:
+def to_channels(numbers: Iterable[int]) -> tuple[str, ...]:
+    """The names of channels."""
     return tuple(short("CHANNEL", number, recall_pb2.Channel) for number in numbers)
 
 
