@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hindsight_memory import Hindsight, Memory, NewMemory, Source, Turn
+from hindsight_memory import DeskEntry, Hindsight, Memory, NewMemory, Source, Turn
 
 BATCH = 64
 SETTLED = 5  # of a bank's sessions, the last observed
@@ -105,8 +105,8 @@ class Banks:
         return self.ids.get(bank, {}).get(place, ["?" + place])
 
 
-def _place(subject: Memory | Turn) -> str:
-    return subject.id if isinstance(subject, Memory) else f"{subject.session_id}#{subject.turn}"
+def _place(subject: Memory | Turn | DeskEntry) -> str:
+    return subject.id if isinstance(subject, Memory | DeskEntry) else f"{subject.session_id}#{subject.turn}"
 
 
 class System:
