@@ -216,10 +216,12 @@ async def worker(
 ) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """A running worker; the value waits until nothing is queued any more."""
     from hindsight_ingest.eraser import Eraser, RedisCache
+    from hindsight_ingest.errands import Errands, open_errands
     from hindsight_ingest.llm import open_llm
     from hindsight_ingest.rounds import SETTLE
     from hindsight_ingest.settings import WorkerSettings
     from hindsight_ingest.worker import Worker, assemble, find_generation
+    from hindsight_store.desks import open_desks
 
     database = services.database
     settings = WorkerSettings(port=1, database_url=database.ingest, maintenance_database_url=database.maintenance, **llm_settings)
@@ -229,7 +231,9 @@ async def worker(
         embedder = await stack.enter_async_context(open_embedder(embed_address, embed_token))
         model = await embedder.describe_model()
         llm = await stack.enter_async_context(open_llm(pool, settings.llm, clock=lambda: datetime.now(UTC)))
-        work = assemble(pool, embedder, model, await find_generation(pool, model), settings, llm)
+        desks = await stack.enter_async_context(open_desks(valkey))
+        errands = await stack.enter_async_context(open_errands(Errands(desks, len, clock=lambda: datetime.now(UTC))))
+        work = assemble(pool, embedder, model, await find_generation(pool, model), settings, errands, llm)
         redis = await stack.enter_async_context(Redis.from_url(valkey))
         work[ERASE] = Eraser(queue, RedisCache(redis), clock=lambda: datetime.now(UTC)).erase
         tasks = await stack.enter_async_context(asyncio.TaskGroup())

@@ -13,6 +13,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 from hindsight_ingest.eraser import Eraser
+from hindsight_ingest.errands import Errands
 from hindsight_ingest.listener import Listener
 from hindsight_ingest.pipeline import JobLost
 from hindsight_ingest.settings import WorkerSettings
@@ -280,7 +281,14 @@ async def test_a_job_that_has_read_what_is_erased_meanwhile_writes_nothing(
     ):
         model = await embedder.describe_model()
         settings = WorkerSettings(port=1, database_url="", maintenance_database_url="")
-        work = assemble(pool, embedder, model, await find_generation(pool, model), settings)
+        work = assemble(
+            pool,
+            embedder,
+            model,
+            await find_generation(pool, model),
+            settings,
+            Errands(None, len, clock=lambda: datetime.now(UTC)),
+        )
         leased = {job.kind: job for job in await jobs.lease_due(queue, limit=8)}
         listen = Listener.listen
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -26,63 +26,63 @@ HOT = 256  # memories of a scope
 TIMEOUT_S = 2.0
 
 _SHARED = """
-local texts, notes, ranks, ends, sums = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local slots, ranks, ends, sums = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-local function sum(name)
-  return tonumber(redis.call('HGET', sums, name) or 0)
-end
-
-local function parse(note)
-  local tokens, pinned, worth, uses, ttl, task = string.match(note, '^(%d+) (%d) (%S+) (%d+) (%d+) (%d)$')
-  return {tokens = tonumber(tokens), pinned = pinned == '1', worth = worth, uses = tonumber(uses),
-          ttl = tonumber(ttl), task = task}
-end
+local kept = redis.call('HMGET', sums, 'used', 'pinned', 'clock', 'longest')
+local used, pinned = tonumber(kept[1] or 0), tonumber(kept[2] or 0)
+local clock, longest = tonumber(kept[3] or 0), tonumber(kept[4] or 0)
 
 local function find(key)
-  local note = redis.call('HGET', notes, key)
-  if not note then return nil end
-  local until_ms = redis.call('ZSCORE', ends, key)
-  if until_ms and tonumber(until_ms) <= now then return nil end
-  return parse(note)
+  local slot = redis.call('HGET', slots, key)
+  if not slot then return nil end
+  local tokens, is_pinned, worth, uses, ttl, task, text = string.match(slot, '^(%d+) (%d) (%S+) (%d+) (%d+) (%d) (.*)$')
+  local entry = {tokens = tonumber(tokens), pinned = is_pinned == '1', worth = worth, uses = tonumber(uses), ttl = tonumber(ttl),
+                 task = task, text = text}
+  local ends_at = redis.call('ZSCORE', ends, key)
+  entry.has_faded = ends_at and tonumber(ends_at) <= now
+  entry.ends_at = ends_at or ''
+  return entry
 end
 
-local function remove(key)
-  local entry = parse(redis.call('HGET', notes, key))
-  redis.call('HDEL', texts, key)
-  redis.call('HDEL', notes, key)
+local function remove(key, entry)
+  redis.call('HDEL', slots, key)
   redis.call('ZREM', ranks, key)
   redis.call('ZREM', ends, key)
-  redis.call('HINCRBY', sums, 'used', -entry.tokens)
-  if entry.pinned then redis.call('HINCRBY', sums, 'pinned', -entry.tokens) end
+  used = used - entry.tokens
+  if entry.pinned then pinned = pinned - entry.tokens end
+end
+
+local function head(entry)
+  local pin = entry.pinned and 1 or 0
+  return string.format('%d %d %s %d %d %s ', entry.tokens, pin, entry.worth, entry.uses, entry.ttl, entry.task)
 end
 
 local function place(key, entry)
-  local note = string.format('%d %d %s %d %d %s', entry.tokens, entry.pinned and 1 or 0, entry.worth, entry.uses, entry.ttl,
-                             entry.task)
-  redis.call('HSET', notes, key, note)
+  redis.call('HSET', slots, key, head(entry) .. entry.text)
   if entry.pinned then
     redis.call('ZREM', ranks, key)
     redis.call('ZREM', ends, key)
+    entry.ends_at = ''
   else
-    redis.call('ZADD', ranks, sum('clock') + entry.worth * math.min(entry.uses, tonumber(ARGV[1])), key)
+    redis.call('ZADD', ranks, clock + entry.worth * math.min(entry.uses, tonumber(ARGV[1])), key)
     redis.call('ZADD', ends, now + entry.ttl, key)
+    entry.ends_at = tostring(now + entry.ttl)
   end
 end
 
 local function fade()
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key) end
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key, find(key)) end
 end
 
-local function live(ttl)
-  local longest = math.max(sum('ttl'), ttl)
-  redis.call('HSET', sums, 'ttl', longest)
+local function keep(ttl)
+  longest = math.max(longest, ttl)
+  redis.call('HSET', sums, 'used', used, 'pinned', pinned, 'clock', clock, 'longest', longest)
   for _, name in ipairs(KEYS) do redis.call('PEXPIRE', name, longest) end
 end
 
-local function answer(key)
-  return {redis.call('HGET', texts, key), redis.call('HGET', notes, key), redis.call('ZSCORE', ends, key) or ''}
+local function answer(entry)
+  return {head(entry), entry.text, entry.ends_at}
 end
 """
 
@@ -94,24 +94,30 @@ local budget, most, key, tokens = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4],
 fade()
 local old = find(key)
 local entry = {tokens = tokens, pinned = ARGV[7] == '1' or (old ~= nil and old.pinned), worth = ARGV[8],
-               uses = (old and old.uses or 0) + 1, ttl = tonumber(ARGV[9]), task = ARGV[10]}
-local pins = sum('pinned') - ((old and old.pinned) and old.tokens or 0)
-local is_crowded = not old and redis.call('HLEN', notes) >= most and redis.call('ZCARD', ranks) == 0
-if pins + tokens > budget or is_crowded then return {'full', tostring(pins)} end
-if old then remove(key) end
-local evicted = {}
-while sum('used') + tokens > budget or redis.call('HLEN', notes) >= most do
-  local last = redis.call('ZRANGE', ranks, 0, 0, 'WITHSCORES')
-  if tonumber(last[2]) > sum('clock') then redis.call('HSET', sums, 'clock', last[2]) end
-  remove(last[1])
-  evicted[#evicted + 1] = last[1]
+               uses = (old and old.uses or 0) + 1, ttl = tonumber(ARGV[9]), task = ARGV[10], text = ARGV[5]}
+local pins = pinned - ((old and old.pinned) and old.tokens or 0)
+local count = redis.call('HLEN', slots)
+if pins + tokens > budget or (not old and count >= most and redis.call('ZCARD', ranks) == 0) then
+  keep(0)
+  return {'full', tostring(pins)}
 end
-redis.call('HINCRBY', sums, 'used', tokens)
-if entry.pinned then redis.call('HINCRBY', sums, 'pinned', tokens) end
-redis.call('HSET', texts, key, ARGV[5])
+if old then
+  remove(key, old)
+  count = count - 1
+end
+local evicted = {}
+while used + tokens > budget or count >= most do
+  local last = redis.call('ZRANGE', ranks, 0, 0, 'WITHSCORES')
+  clock = math.max(clock, tonumber(last[2]))
+  remove(last[1], find(last[1]))
+  evicted[#evicted + 1] = last[1]
+  count = count - 1
+end
+used = used + tokens
+if entry.pinned then pinned = pinned + tokens end
 place(key, entry)
-live(entry.ttl)
-return {'put', evicted, tostring(sum('used')), answer(key)}
+keep(entry.ttl)
+return {'put', evicted, tostring(used), entry.uses, entry.pinned and 1 or 0, entry.ends_at}
 """
 )
 
@@ -119,13 +125,12 @@ return {'put', evicted, tostring(sum('used')), answer(key)}
 _GET = (
     _SHARED
     + """
-local key = ARGV[2]
-local entry = find(key)
-if not entry then return {} end
+local entry = find(ARGV[2])
+if not entry or entry.has_faded then return {} end
 entry.uses = entry.uses + 1
-place(key, entry)
-live(0)
-return answer(key)
+place(ARGV[2], entry)
+keep(0)
+return answer(entry)
 """
 )
 
@@ -133,16 +138,15 @@ return answer(key)
 _PIN = (
     _SHARED
     + """
-local key = ARGV[2]
-local entry = find(key)
-if not entry then return {} end
+local entry = find(ARGV[2])
+if not entry or entry.has_faded then return {} end
 if entry.pinned ~= (ARGV[3] == '1') then
   entry.pinned = ARGV[3] == '1'
-  redis.call('HINCRBY', sums, 'pinned', entry.pinned and entry.tokens or -entry.tokens)
-  place(key, entry)
+  pinned = pinned + (entry.pinned and entry.tokens or -entry.tokens)
+  place(ARGV[2], entry)
 end
-live(0)
-return answer(key)
+keep(0)
+return answer(entry)
 """
 )
 
@@ -152,15 +156,15 @@ _CLEAR = (
     + """
 fade()
 local cleared = 0
-local wanted = ARGV[2] == 'key' and {ARGV[3]} or redis.call('HKEYS', notes)
+local wanted = ARGV[2] == 'key' and {ARGV[3]} or redis.call('HKEYS', slots)
 for _, key in ipairs(wanted) do
-  local note = redis.call('HGET', notes, key)
-  if note and (ARGV[2] ~= 'task' or parse(note).task == '1') then
-    remove(key)
+  local entry = find(key)
+  if entry and (ARGV[2] ~= 'task' or entry.task == '1') then
+    remove(key, entry)
     cleared = cleared + 1
   end
 end
-if redis.call('HLEN', notes) == 0 then redis.call('DEL', unpack(KEYS)) end
+if redis.call('HLEN', slots) == 0 then redis.call('DEL', unpack(KEYS)) else keep(0) end
 return cleared
 """
 )
@@ -170,8 +174,9 @@ _LIST = (
     _SHARED
     + """
 local found = {}
-for _, key in ipairs(redis.call('HKEYS', notes)) do
-  if find(key) then found[#found + 1] = {key, unpack(answer(key))} end
+for _, key in ipairs(redis.call('HKEYS', slots)) do
+  local entry = find(key)
+  if not entry.has_faded then found[#found + 1] = {key, unpack(answer(entry))} end
 end
 return found
 """
@@ -201,7 +206,7 @@ class Desk:
     def keys(self) -> list[str]:
         """Its keys in Redis; they share a hash tag."""
         tag = f"{key_prefix(self.tenant_id, self.agent_id)}{{{quote(self.scope, safe='')}}}:"
-        return [f"{tag}{part}" for part in ("texts", "notes", "ranks", "ends", "sums")]
+        return [f"{tag}{part}" for part in ("slots", "ranks", "ends", "sums")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +301,14 @@ class Desks:
         answer = await self._run("put", desk, *given)
         if answer[0] == b"full":
             raise NoRoom(entry.tokens, max(0, self.budget_tokens - int(answer[1])))
-        return Put(_entry(desk, entry.key, *answer[3]), [key.decode() for key in answer[1]], int(answer[2]))
+        _, evicted, used, uses, is_pinned, ends_at = answer
+        fresh = {
+            "uses": uses,
+            "is_pinned": bool(is_pinned),
+            "expires_at": _moment(ends_at),
+            "entry_id": _entry_id(desk, entry.key),
+        }
+        return Put(replace(entry, **fresh), [key.decode() for key in evicted], int(used))
 
     async def get(self, desk: Desk, key: str) -> Entry | None:
         """An entry, which counts as a use; None: there is none."""
@@ -353,17 +365,20 @@ class Desks:
 
     async def _run(self, name: str, desk: Desk, *given: Any) -> Any:
         with away():
-            async with asyncio.timeout(TIMEOUT_S):
-                return await self._scripts[name](keys=desk.keys, args=(USES, *given))
+            return await self._scripts[name](keys=desk.keys, args=(USES, *given))
 
 
 def _hot(desk: Desk) -> str:
-    return desk.keys[0].removesuffix("texts") + "hot"
+    return desk.keys[0].removesuffix("slots") + "hot"
 
 
-def _entry(desk: Desk, key: str, text: bytes, note: bytes, until_ms: bytes) -> Entry:
+def _moment(at_ms: bytes) -> datetime | None:
+    return datetime.fromtimestamp(float(at_ms) / 1000, UTC) if at_ms else None
+
+
+def _entry(desk: Desk, key: str, head: bytes, text: bytes, until_ms: bytes) -> Entry:
     kept = json.loads(text)
-    tokens, is_pinned, _, uses, _, is_task_state = note.decode().split()
+    tokens, is_pinned, _, uses, _, is_task_state = head.decode().split()
     return Entry(
         key=key,
         trigger=kept["trigger"],
@@ -376,7 +391,7 @@ def _entry(desk: Desk, key: str, text: bytes, note: bytes, until_ms: bytes) -> E
         is_task_state=is_task_state == "1",
         uses=int(uses),
         put_at=datetime.fromtimestamp(kept["put_at"], UTC),
-        expires_at=datetime.fromtimestamp(float(until_ms) / 1000, UTC) if until_ms else None,
+        expires_at=_moment(until_ms),
         entry_id=_entry_id(desk, key),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hindsight_store.desks import Entry, Stay
 
 from hindsight_ingest.listening_rules import has_affect
-from hindsight_ingest.naming import find_names
+from hindsight_ingest.naming import has_name
 
 LEAST = 0.1  # what importance 0 is worth: it too leaves in the order of its last use
 AFFECT = 4.0  # times as long stays what says that something is liked or disliked
@@ -22,7 +22,7 @@ def appraise(text: str, importance: float) -> float:
     worth = LEAST + importance
     if has_affect(read):
         worth *= AFFECT
-    if find_names(read):
+    if has_name(read):
         worth *= ENTITY
     return round(worth, 3)
 

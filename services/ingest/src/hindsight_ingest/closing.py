@@ -13,6 +13,7 @@ from hindsight_store.writer import writing
 from hindsight_ingest.author import find_author
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.deriving import KEYS
+from hindsight_ingest.errands import Errands
 from hindsight_ingest.keeping import call_of
 from hindsight_ingest.looking_back import KEY_CHARS, blank, read_ends
 from hindsight_ingest.own_tools import leave_out_own
@@ -27,9 +28,17 @@ class Closer:
     """Does what silence and the end of a session ask for. One for the life of a process."""
 
     def __init__(
-        self, pool: asyncpg.Pool, pipeline: Pipeline, changes: Changes, rounds: Rounds, *, clock: Callable[[], datetime]
+        self,
+        pool: asyncpg.Pool,
+        pipeline: Pipeline,
+        changes: Changes,
+        rounds: Rounds,
+        errands: Errands,
+        *,
+        clock: Callable[[], datetime],
     ) -> None:
         self._pool = pool
+        self._errands = errands
         self._pipeline = pipeline
         self._changes = changes
         self._rounds = rounds
@@ -38,12 +47,18 @@ class Closer:
     async def settle(self, job: Job) -> None:
         """Draw from a session's silence what follows."""
         session_id = job.payload["session_id"]
+        settled = None
         async with writing(self._pool, job.tenant_id) as writer:
+            agent_id = await writer.find_agent(job.bank_id)
             await writer.lock([lock_key(job.bank_id, "session", session_id)])
             session = await writer.sessions.find(job.bank_id, session_id)
             if await writer.complete(job) and session and session.ended_at is None:
                 settled = await self._rounds.settle(writer, job.bank_id, session)
                 await writer.sessions.update(job.bank_id, settled)
+        if session and settled and settled.ended_at:
+            self._errands.end_session(job.tenant_id, agent_id, settled)
+        elif session and settled and settled.task_turn != session.task_turn:
+            self._errands.end_task(job.tenant_id, agent_id, settled)
 
     async def sum_up(self, job: Job) -> None:
         """Sum up a session; one that went on is summed up at its next end, in the same memory."""

@@ -32,7 +32,7 @@ class DeskWriter:
         """
         if self.desks is None:
             raise NotConfigured("desks live in Redis, which is not set up; the operator names it with HINDSIGHT_REDIS_URL")
-        judged = self.guard.judge_by_rules((entry.value, entry.trigger, entry.key))
+        judged = self.guard.judge_by_rules(("\n".join((entry.value, entry.trigger, entry.key)),))
         if judged and (judged.is_disguised or not (INSTRUCT in principal.rights and entry.source == "user")):
             refusal = DisguisedText if judged.is_disguised else InstructionNotAllowed
             raise refusal("value: it gives the agent an order; put what is the case, or write it as a memory to be reviewed")

@@ -109,6 +109,8 @@ class TextGuard:
         """The first passage of some texts that is an order beyond doubt, if there is one."""
         for passage in dict.fromkeys(passage for text in texts for passage in split_passages(text)):
             reading = unmask(passage)
+            if not reading.disguises and not guard_rules.may_be_sure(reading.plain):
+                continue
             if guard_rules.is_sure(signs := find_signs(reading)):
                 return Judged(1.0, 1.0, tuple(sorted(signs)), bool(reading.disguises))
         return None

@@ -274,6 +274,14 @@ _SURE: Sequence[tuple[frozenset[str], frozenset[str], frozenset[str]]] = tuple(
 )
 
 
+_ANCHORS = sorted({name for every, _, _ in _SURE for name in every} - {"place"})  # without disguise no order is sure without one
+
+
+def may_be_sure(text: str) -> bool:
+    """Whether a text without disguise may be an order beyond doubt; most are not, and need not be read for every sign."""
+    return any(_COMPILED[name].search(text) for name in _ANCHORS)
+
+
 def is_sure(signs: Set[str]) -> bool:
     """Whether some signs are those of an order beyond doubt. The last rule asks for a disguise."""
     *plain, disguised = _SURE

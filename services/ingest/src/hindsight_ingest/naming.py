@@ -244,6 +244,11 @@ def find_names(text: str, known: str = "") -> list[Name]:
     return sorted(found, key=lambda one: one.start)[:MAX_NAMES]
 
 
+def has_name(text: str) -> bool:
+    """Whether a text introduces a name."""
+    return next(_find_all(text), None) is not None
+
+
 def guess_names(text: str, common: Collection[str]) -> list[Name]:
     """The one word of a text that is most likely a name where no rule finds one: the first that is not common, or nothing."""
     plain = simplify(text)

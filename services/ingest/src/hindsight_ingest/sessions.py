@@ -4,8 +4,9 @@ from typing import Any
 
 from hindsight.v1 import session_pb2, session_pb2_grpc
 from hindsight_runtime import checks
-from hindsight_runtime.errors import InvalidField
-from hindsight_runtime.identity import caller
+from hindsight_runtime.errors import InvalidField, NotFound
+from hindsight_runtime.identity import SESSION_PREFIX, caller
+from hindsight_store.desks import Desk, Desks
 from hindsight_store.turns import Turn
 
 from hindsight_ingest import validation
@@ -14,6 +15,7 @@ from hindsight_ingest.listener import Listener
 from hindsight_ingest.listening import Finding
 from hindsight_ingest.masking import mask
 from hindsight_ingest.observing import Observer
+from hindsight_ingest.pipeline import Call
 from hindsight_ingest.retrospecting import OUTCOMES
 
 OUTCOME_CHARS = 32
@@ -24,7 +26,8 @@ TEXT_CHARS = 8192
 class SessionServicer(session_pb2_grpc.SessionServiceServicer):
     """Answers SessionService."""
 
-    def __init__(self, observer: Observer, listener: Listener) -> None:
+    def __init__(self, observer: Observer, listener: Listener, desks: Desks | None) -> None:
+        self._desks = desks
         self._observer = observer
         self._listener = listener
 
@@ -39,8 +42,14 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         return session_pb2.CompleteTaskResponse(task_id=str(ended.task_id or ""), looks_back=ended.is_new)
 
     async def EndSession(self, request: session_pb2.EndSessionRequest, context: Any) -> session_pb2.EndSessionResponse:
-        """End a session."""
-        ended = await self._observer.end_session(to_call(request), _session_id(request))
+        """End a session; of one that was never observed there is only the desk to clear."""
+        call, session_id = to_call(request), _session_id(request)
+        try:
+            ended = await self._observer.end_session(call, session_id)
+        except NotFound:
+            if self._desks is None or not await self._desks.clear(_desk_of(call, session_id)):
+                raise
+            return session_pb2.EndSessionResponse()
         return session_pb2.EndSessionResponse(task_id=str(ended.task_id or ""), looks_back=ended.is_new)
 
     async def LookBack(self, request: session_pb2.LookBackRequest, context: Any) -> session_pb2.LookBackResponse:
@@ -77,6 +86,11 @@ def to_message(finding: Finding, *, turn: int | None = None) -> session_pb2.Cand
         confidence=finding.confidence,
         timing=f"TIMING_{finding.timing.upper()}",
     )
+
+
+def _desk_of(call: Call, session_id: str) -> Desk:
+    principal = call.principal
+    return Desk(principal.tenant_id, call.agent_id, principal.desk_of(SESSION_PREFIX + session_id))
 
 
 def _session_id(request: Any) -> str:

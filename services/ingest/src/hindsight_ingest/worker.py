@@ -10,12 +10,14 @@ import asyncpg
 import grpc
 import redis.asyncio as redis
 import structlog
+from hindsight_language.tokens import token_counter
 from hindsight_runtime.embedder import Embedder, Model, open_embedder
 from hindsight_runtime.errors import DependencyUnavailable, HindsightError, Overloaded
 from hindsight_runtime.identity import NoAuthentication, Principal
 from hindsight_runtime.serving import Service, run, wait_for
 from hindsight_runtime.settings import load
 from hindsight_store import jobs, receipts, sessions
+from hindsight_store.desks import open_desks
 from hindsight_store.erasures import ERASE
 from hindsight_store.pool import StoreUnavailable, open_pool, ping
 from hindsight_store.reader import active_generation
@@ -27,6 +29,7 @@ from hindsight_store.writer import writing
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.closing import Closer
 from hindsight_ingest.eraser import Eraser, RedisCache
+from hindsight_ingest.errands import Errands, open_errands
 from hindsight_ingest.guard import TextGuard
 from hindsight_ingest.keeping import Keeper
 from hindsight_ingest.listener import Listener
@@ -164,19 +167,20 @@ def _text(turn: Turn) -> str:
     return search_text(turn)[:TURN_CHARS]
 
 
-def assemble(
+def assemble(  # noqa: PLR0913 - one for each thing that work needs
     pool: asyncpg.Pool,
     embedder: Embedder,
     model: Model,
     generation: Generation,
     settings: ListeningSettings,
+    errands: Errands,
     llm: Llm | None = None,
 ) -> dict[str, Work]:
     """What the worker can do, by kind of job."""
     rounds = Rounds(settings.rules, settings.silence, clock=_now)
     pipeline = Pipeline(pool, embedder, model, generation, guard=TextGuard(model.id), clock=_now, kin=settings.kin)
     changes = Changes(pool, pipeline)
-    closer = Closer(pool, pipeline, changes, rounds, clock=_now)
+    closer = Closer(pool, pipeline, changes, rounds, errands, clock=_now)
     return {
         EMBED_TURNS: TurnEmbedder(pool, embedder, model).embed,
         KEEP: Keeper(pool, pipeline, Listener(embedder, model), clock=_now, llm=llm).keep,
@@ -195,12 +199,14 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
     model = await wait_for("embed", embedder.describe_model)
     generation = await wait_for("generation", lambda: find_generation(pool, model))
     llm = await stack.enter_async_context(open_llm(pool, settings.llm, clock=_now))
-    cache = None
+    cache, desks = None, None
     if settings.redis_url:
+        desks = await stack.enter_async_context(open_desks(settings.redis_url))
         client = redis.from_url(settings.redis_url, socket_timeout=10, socket_connect_timeout=2)
         stack.push_async_callback(client.aclose)
         cache = RedisCache(client)
-    work = assemble(pool, embedder, model, generation, settings, llm)
+    errands = await stack.enter_async_context(open_errands(Errands(desks, token_counter("other"), clock=_now)))
+    work = assemble(pool, embedder, model, generation, settings, errands, llm)
     work[ERASE] = Eraser(queue, cache, clock=_now).erase
     worker = Worker(queue, work)
     tasks = await stack.enter_async_context(asyncio.TaskGroup())

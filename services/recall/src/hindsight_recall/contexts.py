@@ -24,14 +24,12 @@ HEADINGS: Mapping[Section, str] = {
     "turn": "# Turns 对话",
 }
 RELATIONS_HEADING = "# Relations 关系"
+# What is filled one after the other, each with its share of the budget as long as something stands behind it.
 POOLS: Sequence[tuple[Collection[Section], float]] = ((("desk",), 0.4), (("core",), 0.3), (("memory", "turn"), 1.0))
-"""What is filled one after the other, each with its share of the budget as long as something stands behind it."""
 CITED_CHARS = 6  # of the end of an id, or as many as it takes
 ALIKE = 0.9  # of the words of two lines, none of which is a number or a negation, and they say the same
 ALIKE_WORDS = 8  # of the shorter one; in fewer, each word says something of its own
-PIVOTS = frozenset(
-    ["not", "no", "never", "nor", "without", "but", "except", "不", "没", "没有", "别", "未", "非", "无", "勿", "莫", "除了"]
-)
+PIVOTS = frozenset("not,no,never,nor,without,but,except,不,没,没有,别,未,非,无,勿,莫,除了".split(","))  # noqa: SIM905 - shorter
 Count = Callable[[str], int]
 Sense = tuple[tuple[str, ...], frozenset[str]]  # a text's words in order, and as a set
 
