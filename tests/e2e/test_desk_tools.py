@@ -72,6 +72,14 @@ async def test_a_pinned_entry_stays_until_it_is_unpinned(tools):
         assert not (await call("desk_pin", session_id="s-1", key="goal", pinned=False))["entry"]["is_pinned"]
 
 
+async def test_the_desk_of_a_session_that_is_over_is_empty(tools):
+    async with tools() as call:
+        await call("desk_put", **GOAL)
+        await call("desk_pin", session_id="s-1", key="goal")
+        assert (await call("end_session", session_id="s-1"))["task_id"] == ""
+        assert _keys(await call("desk_get", session_id="s-1")) == []
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "reason", "fields"),
     [
