@@ -46,6 +46,7 @@ HINDSIGHT_MAINTENANCE_DATABASE_URL=postgresql://hindsight_maintenance:$MAINTENAN
 REDIS_URL=redis://:$REDIS_PASSWORD@redis:6379/0
 HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN"
 put recall.env <<< "$(at hindsight_recall "$RECALL_PASSWORD")
+REDIS_URL=redis://:$REDIS_PASSWORD@redis:6379/0
 HINDSIGHT_EMBED_TOKEN=$EMBED_TOKEN
 HINDSIGHT_RECORD_TOKEN=$RECORD_TOKEN"
 # The one secret that is not drawn: the key of an LLM's endpoint, for the operator to fill in.

@@ -109,7 +109,7 @@ def test_each_container_knows_its_own_secrets_only(deployment: Deployment):
         "embed": {"EMBED_TOKEN"},
         "ingest": {"INGEST_PASSWORD", "REDIS_PASSWORD", "EMBED_TOKEN", "RECORD_TOKEN"},
         "worker": {"INGEST_PASSWORD", "MAINTENANCE_PASSWORD", "REDIS_PASSWORD", "EMBED_TOKEN"},
-        "recall": {"RECALL_PASSWORD", "EMBED_TOKEN", "RECORD_TOKEN"},
+        "recall": {"RECALL_PASSWORD", "REDIS_PASSWORD", "EMBED_TOKEN", "RECORD_TOKEN"},
         "mcp-edge": set(),
     }
     for service, expected in known.items():

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hindsight_memory import Hindsight, HindsightError, NewKey, NewMemory
+from hindsight_memory import Hindsight, HindsightError, NewEntry, NewKey, NewMemory
 from hindsight_runtime.identity import Principal, sign_assertion, verify_assertion
 
 CTL = Path(sys.executable).with_name("hindsightctl")
@@ -91,6 +91,27 @@ async def test_a_grant_lives_from_share_to_unshare(services):
     assert json.loads(ended)[0]["revoked_at"]
 
 
+async def test_a_desk_is_shown_and_cleared(services):
+    _, secret = await services.operator.create_key(NewKey(tenant="acme", default_agent_id="ada"))
+    async with services.with_key(secret) as client:
+        await client.put_entry("session:s-1", NewEntry("goal", "订一张四人桌", is_pinned=True))
+        await client.put_entry("session:s-1", NewEntry("step", "At step 3.", is_task_state=True))
+    code, output, told = await ctl(services, "desk", "show", "session:s-1", api_key=secret)
+    lines = [line.split("\t") for line in output.splitlines()]
+    assert (code, [line[:2] for line in lines[1:]], lines[1][2]) == (
+        0,
+        [["goal", "订一张四人桌"], ["step", "At step 3."]],
+        "pinned",
+    )
+    assert "of 38400 tokens" in told
+    assert await ctl(services, "desk", "clear", "session:s-1", "--task", api_key=secret) == (0, "1 cleared\n", "")
+    assert await ctl(services, "desk", "clear", "session:s-1", "--key", "goal", api_key=secret) == (0, "1 cleared\n", "")
+    _, listed, _ = await ctl(services, "desk", "show", "session:s-1", "--json", api_key=secret)
+    assert json.loads(listed)["entries"] == []
+    code, _, errors = await ctl(services, "desk", "show", "Session 1", api_key=secret)
+    assert (code, errors.startswith("hindsightctl: scope: ")) == (1, True)
+
+
 @pytest.mark.parametrize("api_key", ["hs_wrong", "hs_…", "密钥"])
 async def test_a_wrong_key_is_told_what_to_do(services, api_key: str):
     code, _, errors = await ctl(services, "key", "list", api_key=api_key)
@@ -103,6 +124,7 @@ async def test_the_operators_key_is_told_which_key_reviews_and_shares(services):
     for arguments in (
         ("review", "list", "--agent", "ada"),
         ("grants", "--agent", "ada"),
+        ("desk", "show", "session:s-1", "--agent", "ada"),
         ("share", "bob", "*", "--agent", "ada"),
     ):
         code, _, errors = await ctl(services, *arguments)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 from hindsight_mcp_edge.settings import TOOLSETS
-from hindsight_memory import NewGrant, NewKey, NewMemory, Turn
+from hindsight_memory import NewEntry, NewGrant, NewKey, NewMemory, Turn
 from mcp.shared.exceptions import MCPError
 
 from tests.e2e.conftest import Connector
@@ -15,7 +15,8 @@ from tests.e2e.conftest import Connector
 RIGHTS = ("read", "write", "admin")
 TOOLS = {tool.name for tools in TOOLSETS.values() for tool in tools}
 TURN = {"role": "user", "content": "Hello there."}
-# What is asked of each tool; "$" stands for what exists, or for what does not.
+# What is asked of each tool; "$" stands for what exists, or for what does not. After a slash, another
+# way to ask.
 ROWS: dict[str, dict[str, Any]] = {
     "memory_update": {"agent_id": "$agent", "memory_id": "$memory", "memory_value": "Stolen."},
     "memory_forget": {"agent_id": "$agent", "memory_id": "$memory"},
@@ -23,11 +24,21 @@ ROWS: dict[str, dict[str, Any]] = {
     "search_memory": {"query": "vault code"},
     "complete_task": {"session_id": "$session"},
     "end_session": {"session_id": "$session"},
+    "recall": {"query": "vault code", "scope": "user:1"},
+    "remember": {"content": "The vault code has changed.", "scope": "user:1", "key": "k"},
+    "forget": {"mem_key": "$key", "scope": "user:1"},
+    "recall_context": {"session_id": "$session", "query": "vault code", "agent_id": "$agent"},
+    "desk_get": {"session_id": "$session"},
+    "desk_get/key": {"session_id": "$session", "key": "$key"},
+    "desk_get/query": {"session_id": "$session", "query": "vault code"},
+    "desk_pin": {"session_id": "$session", "key": "$key"},
+    "desk_put": {"session_id": "$session", "key": "k", "value": "v"},
     "observe": {"session_id": "$session", "turns": [TURN], "agent_id": "$agent", "scope": "user:1"},
     "memory_write": {"agent_id": "$agent", "memory_key": "k", "memory_value": "v", "scope": "user:1"},
     "write_memory": {"goal": "g", "outcome": "success", "scenario_summary": "s"},
 }
-OF_THE_CALL = ("receipt_id", "id", "outcome", "revision")
+OF_THE_CALL = ("receipt_id", "id", "outcome", "revision", "put_at", "expires_at")
+READING = ("memory_search", "search_memory", "recall", "recall_context", "desk_get")
 LIMITS: dict[str, dict[str, Any]] = {
     "another tenant's key": {"tenant": "thief", "default_agent_id": "ada"},
     "another agent's key": {"default_agent_id": "bob", "agent_ids": ["bob"]},
@@ -43,13 +54,15 @@ async def things(services) -> dict[str, str]:
         memory = await ada.write(NewMemory("vault", "The vault code is 4471.", scope="user:1", kind="experience"))
         await ada.write(NewMemory("own", "Bob has a cat."), agent_id="bob")
         await ada.observe("s-4471", [Turn("user", "The vault code is 4471.")], scope="user:1")
+        await ada.put_entry("session:s-4471", NewEntry("vault", "The vault code is 4471."))
+        await ada.put_entry("user:1", NewEntry("vault", "The vault code is 4471."))
         ended = await ada.share(NewGrant("bob", "*", access="write"))
         await ada.unshare(ended.id)
     return {"memory": memory.memory_id, "session": "s-4471", "key": "vault"}
 
 
 def test_every_tool_has_a_row():
-    assert set(ROWS) == TOOLS
+    assert {row.partition("/")[0] for row in ROWS} == TOOLS
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -60,23 +73,30 @@ async def test_who_may_not_is_told_by_tools_what_is_told_of_nothing(edge: Connec
     sides = [side | {"agent": agents.get(name, ("ada", "ada"))[n]} for n, side in enumerate((things, absent))]
     wrong = []
     async with edge.replica(toolsets=",".join(TOOLSETS)) as url, Connector(edge.services, url).connect("http", secret) as client:
-        for tool, template in ROWS.items():
-            if name == "a key that only reads" and tool in ("memory_search", "search_memory"):
+        for row, template in ROWS.items():
+            tool = row.partition("/")[0]
+            if name == "a key that only reads" and tool in READING:
                 continue
             answers = []
             for side in sides:
                 given = {field: side[part[1:]] if str(part).startswith("$") else part for field, part in template.items()}
                 result = await client.call_tool(tool, given)
                 content = json.loads(getattr(result.content[0], "text", ""))
-                answers.append((result.is_error, {n: part for n, part in content.items() if n not in OF_THE_CALL}))
+                answers.append((result.is_error, _without(content)))
             if answers[0] != answers[1] or "4471" in str(answers[0]) or things["memory"] in str(answers[0]):
-                wrong.append((tool, *answers))
+                wrong.append((row, *answers))
             if name == "a key that only reads" and answers[0][1].get("error") != "PERMISSION_DENIED":
-                wrong.append((tool, "admitted", answers[0]))
+                wrong.append((row, "admitted", answers[0]))
         if name != "a key that only reads":
             refusals = [await _read(client, f"memory://{side['agent']}/{side['memory']}") for side in sides]
             assert refusals[0] == refusals[1]
     assert not wrong, "\n".join(map(str, wrong))
+
+
+def _without(answer: Any) -> Any:
+    if isinstance(answer, dict):
+        return {name: _without(part) for name, part in answer.items() if name not in OF_THE_CALL}
+    return [_without(part) for part in answer] if isinstance(answer, list) else answer
 
 
 async def _read(client: Any, uri: str) -> tuple[str, Any]:

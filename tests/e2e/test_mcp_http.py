@@ -51,7 +51,7 @@ async def test_a_key_comes_in_either_header_and_not_once_it_is_revoked(edge, mon
     key, secret = await edge.services.operator.create_key(edge.new_key())
     for headers in ({"Authorization": f"Bearer {secret}"}, {"authorization": f"bearer {secret}"}, {"X-API-Key": secret}):
         answer = await post(edge.url, headers)
-        assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 6)
+        assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 7)
     await edge.services.operator.revoke_key(key.id, tenant="acme")
     assert (await post(edge.url, {"X-API-Key": secret})).status_code == 401
 
@@ -102,7 +102,7 @@ async def test_only_allowed_hosts_and_origins_come_in(edge, headers: dict[str, s
 async def test_health_tells_each_dependency_and_503_when_not_ready(edge, embed_address: str, tmp_path: Path):
     async with edge.replica(embed_address=embed_address) as url:
         answer = await get(f"{url}/health", {"Host": "10.0.0.7"})
-        parts = {"postgresql": "serving", "embed": "serving"}
+        parts = {"postgresql": "serving", "embed": "serving", "redis": "serving"}
         assert answer.status_code == 200
         assert answer.json() == {
             "status": "ok",
@@ -174,7 +174,6 @@ async def test_logs_hold_content_only_where_asked_and_keys_never(edge, capfd, lo
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
-        ("HINDSIGHT_TOOLSETS", "memory,remember", "'remember' does not exist yet"),
         ("HINDSIGHT_TOOLSETS", "memories", "'memories' is unknown"),
         ("HINDSIGHT_TOOLSETS", " , ", "HINDSIGHT_TOOLSETS"),
         ("HINDSIGHT_EDGE_PORT", "http", "HINDSIGHT_EDGE_PORT"),

@@ -12,7 +12,7 @@ import grpc
 import pytest
 from google.protobuf import json_format
 from google.protobuf.message_factory import GetMessageClass
-from hindsight_memory import Hindsight, HindsightError, MemorySource, NewGrant, NewKey, NewMemory, Turn
+from hindsight_memory import Hindsight, HindsightError, MemorySource, NewEntry, NewGrant, NewKey, NewMemory, Turn
 from hindsight_memory.errors import to_error
 
 from tests.wire.test_fields import METHODS
@@ -23,6 +23,8 @@ MEMORY = {"agentId": "$agent", "memoryId": "$memory"}
 SESSION = {"agentId": "$agent", "sessionId": "$session"}
 RECEIPT = {"agentId": "$agent", "receiptId": "$receipt"}
 RELATION = {"agentId": "$agent", "fromId": "$memory", "toId": "$origin", "type": "follows"}
+DESK = {"agentId": "$agent", "scope": "$desk"}
+ENTRY = DESK | {"key": "$key"}
 TURN = {"role": "TURN_ROLE_USER", "content": "Hello there."}
 COPY = {"key": "copy", "value": "Derived.", "derivedFrom": ["$memory"]}
 # What is asked of each RPC; "$" stands for what exists, or for what does not. After a slash, another way to ask.
@@ -43,6 +45,19 @@ ROWS: dict[str, dict[str, Any]] = {
     "LookBack": SESSION,
     "GetSession": SESSION,
     "ShouldWrite": {"agentId": "$agent", "text": "I live in Turin."},
+    "GetEntry": ENTRY,
+    "GetEntry/user": ENTRY | {"scope": "user:1"},
+    "ListEntries": DESK,
+    "ListEntries/user": DESK | {"scope": "user:1"},
+    "PinEntry": ENTRY | {"isPinned": True},
+    "PromoteEntry": ENTRY,
+    "ClearDesk/key": ENTRY,
+    "ClearDesk": DESK,
+    "RecallContext": {"agentId": "$agent", "query": "What is the vault code?", "sessionId": "$session", "includeTurns": True},
+    "RecallContext/begin": {"agentId": "$agent", "sessionId": "$session"},
+    "RecallContext/scope": {"agentId": "$agent", "query": "vault code", "scope": "user:1"},
+    "Recall/desk": {"agentId": "$agent", "query": "vault code", "working": "WORKING_FIRST", "sessionId": "$session"},
+    "Recall/only": {"agentId": "$agent", "query": "vault code", "working": "WORKING_ONLY", "filter": {"scope": "user:1"}},
     "Approve": {"agentId": "$agent", "memoryId": "$review"},
     "Approve/memory": MEMORY,
     "Reject": {"agentId": "$agent", "memoryId": "$review"},
@@ -87,6 +102,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "Erase": {"tenant": "$tenant", "scope": "user:1"},
     "GetErasure": {"erasureId": "$erasure"},
     "VerifyErasure": {"receipt": {"id": "$erasure", "askedAt": "2026-01-02T00:00:00Z"}},
+    "PutEntry": DESK | {"scope": "user:1", "key": "new", "value": "v"},
     # Last, since where it is allowed it begins a session of this name.
     "Observe/scope": SESSION | {"turns": [TURN], "scope": "user:1"},
     "Observe": SESSION | {"turns": [TURN]},
@@ -95,8 +111,19 @@ ROWS: dict[str, dict[str, Any]] = {
 CHANGES_NOTHING = {  # which a key that may only read may call
     *("GetSession", "ListGrants", "Recall", "Get", "List", "ListRevisions", "ListRelations", "ListConflicts", "GetReceipt"),
     *("Replay", "RecallAsOfThen", "ShouldRecall", "ShouldWrite", "DescribeCaller"),
+    *("GetEntry", "ListEntries", "RecallContext"),
 }
-OF_THE_CALL = ("receiptId", "agentId", "secret", "hitCount", "lastHitAt", "at")  # differ from one call to the next
+OF_THE_CALL = (
+    "receiptId",
+    "agentId",
+    "secret",
+    "hitCount",
+    "lastHitAt",
+    "at",
+    "putAt",
+    "expiresAt",
+    "uses",
+)  # differ from one call to the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +157,8 @@ async def world(services, embed_address, worker) -> World:
         await worker()
         for name in ("bob", "cleo"):
             await ada.write(NewMemory("own", f"{name} has a cat."), agent_id=name)
+        for scope in ("session:s-4471", "user:1"):
+            await ada.put_entry(scope, NewEntry("vault", SECRET))
         grant = await ada.share(NewGrant("cleo", "user:1"))
         answer = await ada.recall("vault code")
         await _until_there(ada, answer.receipt_id)
@@ -153,6 +182,7 @@ async def world(services, embed_address, worker) -> World:
         "grant": grant.id,
         "key_id": made.id,
         "key": "vault",
+        "desk": "session:s-4471",
         "job": str(job_id),
         "withdrawal": withdrawal.id,
         "erasure": erasure.id,
@@ -292,6 +322,7 @@ def test_every_rpc_has_a_row():
 async def test_who_may_not_is_refused_or_told_what_is_told_of_nothing(world: World, name: str):
     actor = await ACTORS[name](world)
     absent = {thing: str(uuid.uuid4()) for thing in world.things} | {"session": "s-none", "key": "none", "tenant_id": "999999"}
+    absent |= {"desk": "session:s-none"}
     sides = [things | {"agent": actor.agents[n], "tenant": actor.tenants[n]} for n, things in enumerate((world.things, absent))]
     wrong, denied = [], set()
     for row, template in ROWS.items():

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from hindsight_mcp_edge import memory_tools
+from hindsight_mcp_edge.desk_tools import DESK_TOOLS
 from hindsight_mcp_edge.experience_tools import EXPERIENCE_TOOLS
 from hindsight_mcp_edge.fields import Field, Refused, read_arguments
 from hindsight_mcp_edge.memory_tools import MEMORY_TOOLS, read_moment, read_source, to_argument
+from hindsight_mcp_edge.remember_tools import REMEMBER_TOOLS
 from hindsight_mcp_edge.results import from_source
 from hindsight_mcp_edge.tool import Tool
 from hindsight_memory import Source
@@ -209,4 +211,21 @@ def test_what_is_no_moment_is_refused(text: str):
     ],
 )
 def test_a_service_s_field_is_told_as_the_argument_it_came_from(field: str, argument: str):
-    assert to_argument(field) == argument
+    assert to_argument(field, {}) == argument
+
+
+@pytest.mark.parametrize(
+    ("tool", "field", "argument"),
+    [
+        ("remember", "memory.value", "content"),
+        ("remember", "memory.scope", "scope"),
+        ("forget", "key", "mem_key"),
+        ("desk_put", "key", "key"),
+        ("desk_put", "scope", "session_id"),
+        ("desk_get", "filter.scope", "session_id"),
+        ("recall", "filter.scope", "scope"),
+    ],
+)
+def test_a_tool_that_calls_it_otherwise_tells_its_own_name(tool: str, field: str, argument: str):
+    renames = next(t.renames for t in (*REMEMBER_TOOLS, *DESK_TOOLS) if t.name == tool)
+    assert to_argument(field, renames) == argument

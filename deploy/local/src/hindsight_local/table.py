@@ -66,7 +66,7 @@ SERVICES = (
         (str(BIN / "hindsight-ingest"),),
         "grpc",
         ("HINDSIGHT_INGEST_PORT", "REDIS_URL", "HINDSIGHT_RECORD_TOKEN", *EMBED),
-        LISTENING,
+        (*LISTENING, "HINDSIGHT_CONTEXT_WINDOW", "HINDSIGHT_MODEL_FAMILY"),
         role="hindsight_ingest",
     ),
     Service(
@@ -89,6 +89,7 @@ SERVICES = (
         (str(BIN / "hindsight-recall"),),
         "grpc",
         ("HINDSIGHT_RECALL_PORT", "REDIS_URL", "HINDSIGHT_INGEST_ADDRESS", "HINDSIGHT_RECORD_TOKEN", *EMBED),
+        ("HINDSIGHT_MODEL_FAMILY",),
         role="hindsight_recall",
     ),
     Service(

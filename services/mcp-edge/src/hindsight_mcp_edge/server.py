@@ -54,7 +54,7 @@ class Edge:
             NAME,
             version=version(DISTRIBUTION),
             title="hindsight: long-term memory 长期记忆",
-            instructions=texts.INSTRUCTIONS,
+            instructions=texts.instruct(self._tools),
             get_tool_input_schema=schemas.get,
             on_list_tools=self._list_tools,
             on_call_tool=self.call_tool,
