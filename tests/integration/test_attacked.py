@@ -4,7 +4,7 @@ import asyncio
 import json
 import zlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -13,10 +13,12 @@ import asyncpg
 import pytest
 from hindsight_ingest.pipeline import lock_key
 from hindsight_memory import (
+    DeskEntry,
     Filter,
     Hindsight,
     HindsightError,
     MemorySource,
+    NewEntry,
     NewGrant,
     NewKey,
     NewMemory,
@@ -224,13 +226,42 @@ async def test_a_write_under_way_does_not_come_in_after_the_grant_has_ended(serv
         assert [m.value async for m in ada.list()] == ["Order 1."]
 
 
+async def recorded(connection: asyncpg.Connection, client: Hindsight, question: str) -> bytes:
+    """The account of a recall that found a turn and an entry of a desk, as it is kept; it is taken out again."""
+    asked = {"include_turns": True, "working": "also", "session_id": "s1"}
+    answer = await client.recall(question, **asked)  # pyright: ignore[reportArgumentType]
+    assert {type(hit.subject) for hit in answer.hits} >= {Turn, DeskEntry}
+    async with asyncio.timeout(20):
+        while not (document := await connection.fetchval("DELETE FROM receipts RETURNING document")):  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0.05)
+    return document
+
+
+async def test_the_account_of_a_recall_that_found_an_erased_turn_is_erased(services, writers: Writers, worker):
+    await writers.good.observe("s1", [Turn("user", "My locker has number 118.")])
+    await writers.good.observe("s2", [Turn("user", "The pool opens at seven.")])
+    await worker()
+    for question in ("Which locker?", "When does the pool open?"):
+        await writers.good.recall(question, include_turns=True, top_k=1)
+    connection = await asyncpg.connect(services.database.owner)
+    async with asyncio.timeout(20):
+        while await connection.fetchval("SELECT count(*) FROM receipts") < 2:  # noqa: ASYNC110 - no event tells of it
+            await asyncio.sleep(0.05)
+    await erased(services, worker, source=MemorySource(session_id="s1"))
+    left = [zlib.decompress(row["document"]).decode() for row in await connection.fetch("SELECT document FROM receipts")]
+    assert not [document for document in left if "s1#" in document]
+    await connection.close()
+
+
 async def test_a_recall_told_of_late_leaves_nothing_that_names_what_was_erased(services, writers: Writers, worker):
     """Near misses, withheld memories and turns are named as hits are, and the account of an erased key's recall is its own."""
     gone = await writers.good.write(NewMemory("tea", "Ada likes tea."))
     kept = await writers.good.write(NewMemory("cat", "The cat is called Momo."))
     await writers.good.observe("s1", [Turn("user", "Hello there.")])
+    await writers.good.put_entry("session:s1", NewEntry("hello", "Ada said hello."))
     await worker()
     connection = await asyncpg.connect(services.database.owner)
+    real = await recorded(connection, writers.good, "Who said hello there?")
     bank_id = await connection.fetchval("SELECT bank_id FROM agents")
     tenant_id = await connection.fetchval("SELECT tenant_id FROM tenants WHERE name = 'acme'")
     asked_at = datetime.now(UTC)
@@ -245,7 +276,8 @@ async def test_a_recall_told_of_late_leaves_nothing_that_names_what_was_erased(s
     late = [
         account(writers.good_id, near_misses=[{"id": gone.memory_id}]),
         account(writers.good_id, withheld={gone.memory_id: "contradicts_context"}),
-        account(writers.good_id, hits=[{"id": "s1:0"}]),
+        account(writers.good_id, hits=[{"id": "s1#000000000", "is_turn": True}]),
+        replace(account(writers.good_id), document=real),
         account(writers.bad_id),
     ]
     fine = account(writers.good_id, near_misses=[{"id": kept.memory_id}])

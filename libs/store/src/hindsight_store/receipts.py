@@ -43,7 +43,7 @@ WAS_ERASED = "SELECT EXISTS (SELECT FROM erasures WHERE tenant_id = $1 AND remov
 ERASED_MEMORIES = """SELECT i::text AS name FROM unnest($2::uuid[]) AS i
     WHERE keyed_hash($1, 'memory', uuid_send(i)) IN (SELECT unnest(ids) FROM erasures WHERE tenant_id = $1)"""
 
-TURNS_THERE = """SELECT t.session_id || ':' || t.turn AS name FROM turns AS t
+TURNS_THERE = """SELECT t.session_id, t.turn FROM turns AS t
     JOIN unnest($2::text[], $3::int[]) AS w(session_id, turn) USING (session_id, turn) WHERE t.bank_id = $1"""
 
 # In one order, so that two batches never wait for each other in a ring.
@@ -116,12 +116,11 @@ async def _names_what_was_erased(connection: Connection, tenant_id: int, recall:
     """Whether the account of a recall names a memory or turn that has been erased, though it was no hit of its own."""
     if not await connection.fetchval(WAS_ERASED, tenant_id, recall.at - LONGEST_RECALL):
         return False
-    names = names_in(recall.document)
-    turns = {name: name.rpartition(":") for name in names if ":" in name}
-    ids = [UUID(name) for name in names - turns.keys()]
-    places = [session for session, _, _ in turns.values()], [int(turn) for _, _, turn in turns.values()]
-    there = {row["name"] for row in await connection.fetch(TURNS_THERE, recall.bank_id, *places)}
-    return bool(turns.keys() - there or await connection.fetch(ERASED_MEMORIES, tenant_id, ids))
+    named = names_in(recall.document)
+    turns = list(named.turns)
+    sessions, numbers = [session for session, _ in turns], [number for _, number in turns]
+    there = {tuple(row) for row in await connection.fetch(TURNS_THERE, recall.bank_id, sessions, numbers)}
+    return bool(named.turns - there or await connection.fetch(ERASED_MEMORIES, tenant_id, list(named.memories)))
 
 
 async def remove_old(pool: asyncpg.Pool, now: datetime) -> None:

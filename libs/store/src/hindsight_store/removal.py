@@ -4,9 +4,11 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from hindsight_store.desks import ENTRY_PREFIX
 from hindsight_store.pool import Connection
 from hindsight_store.sources import Source, Touched, find_memories, find_touched, find_turns
 from hindsight_store.withdrawals import LOCK_BANK, RESTART_JOBS
@@ -148,22 +150,36 @@ async def _find_receipts(
     receipts = {
         row["receipt_id"] for row in await connection.fetch(ASKED, bank_id, source.kind, source.name, source.since, source.until)
     }
-    gone = {str(i) for i in found} | {f"{session}:{turn}" for session, turn in zip(*turns, strict=True)}
+    gone_turns = set(zip(*turns, strict=True))
     last = None
-    while gone and (page := await connection.fetch(RECEIPTS, bank_id, last, RECEIPTS_AT_ONCE)):
-        receipts |= {row["receipt_id"] for row in page if gone & names_in(row["document"])}
+    while (found or gone_turns) and (page := await connection.fetch(RECEIPTS, bank_id, last, RECEIPTS_AT_ONCE)):
+        for row in page:
+            named = names_in(row["document"])
+            if named.memories & set(found) or named.turns & gone_turns:
+                receipts.add(row["receipt_id"])
         last = page[-1]["receipt_id"]
     return sorted(receipts)
 
 
-def names_in(document: bytes) -> set[str]:
-    """The memories and turns that the account of a recall names."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the account of a recall names."""
+
+    memories: frozenset[UUID] = frozenset()
+    turns: frozenset[tuple[str, int]] = frozenset()
+
+
+def names_in(document: bytes) -> Named:
+    """The memories and turns that the account of a recall names; nothing where it cannot be read."""
     try:
         account: Mapping[str, Any] = json.loads(zlib.decompress(document))
-        places = {place["id"] for part in ("hits", "near_misses") for place in account.get(part, ())}
-        return places | set(account.get("withheld", ()))
+        places = [place for part in ("hits", "near_misses") for place in account.get(part, ())]
+        turns = [place["id"].rpartition("#") for place in places if place.get("is_turn")]
+        rest = [place["id"] for place in places if not place.get("is_turn")]
+        ids = [name for name in (*rest, *account.get("withheld", ())) if not name.startswith(ENTRY_PREFIX)]
+        return Named(frozenset(map(UUID, ids)), frozenset((session, int(number)) for session, _, number in turns))
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError):
-        return set()
+        return Named()
 
 
 def _count(status: str) -> int:
