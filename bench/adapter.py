@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from hindsight_memory import Hindsight, Memory, NewMemory, Source, Turn
+from hindsight_memory import DeskEntry, Hindsight, Memory, NewMemory, Source, Turn
 
 BATCH = 64
 SETTLED = 5  # of a bank's sessions, the last observed
@@ -91,7 +91,7 @@ class Banks:
         answer = await self._client.recall(text, top_k=top_k, mode=mode, include_turns=include_turns, agent_id=agent_id)
         assert not answer.missing_channels
         ids = self.ids.get(bank, {})
-        places = [_place(hit.subject) for hit in answer.hits]
+        places = [place_of(hit.subject) for hit in answer.hits]
         return [i for place in places for i in ids.get(place, ["?" + place])]
 
     def agent(self, bank: str) -> str:
@@ -105,8 +105,9 @@ class Banks:
         return self.ids.get(bank, {}).get(place, ["?" + place])
 
 
-def _place(subject: Memory | Turn) -> str:
-    return subject.id if isinstance(subject, Memory) else f"{subject.session_id}#{subject.turn}"
+def place_of(subject: Memory | Turn | DeskEntry) -> str:
+    """What a subject is called where a bank's ids are kept."""
+    return subject.id if isinstance(subject, Memory | DeskEntry) else f"{subject.session_id}#{subject.turn}"
 
 
 class System:

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 from hindsight_ingest.guard import TextGuard
 from hindsight_local.trial import Instance, running
-from hindsight_memory import Answer, Hindsight, Memory, NewKey, NewMemory, Source, Turn
+from hindsight_memory import Answer, DeskEntry, Hindsight, Memory, NewKey, NewMemory, Source, Turn
 
 SET = Path(__file__).parent / "sets" / "poisoning.yaml"
 REPEATS = 50  # of one statement, in scenarios that repeat it
@@ -83,7 +83,7 @@ def _holding(answer: Answer, text: str) -> list[tuple[str, ...]]:
     texts = [
         (
             f"{hit.subject.key}\n{hit.subject.value}"
-            if isinstance(hit.subject, Memory)
+            if isinstance(hit.subject, Memory | DeskEntry)
             else f"{hit.subject.content}\n{hit.subject.result}"
         )
         for hit in answer.hits

@@ -34,6 +34,7 @@ class Errands:
         self._pending: deque[Errand] = deque(maxlen=PENDING)
         self._added = asyncio.Event()
         self._dropped = 0
+        self._is_over = False
 
     def warm(self, desk: Desk, memory_ids: Iterable[str]) -> None:
         """Memories were written or recalled under a scope."""
@@ -83,11 +84,17 @@ class Errands:
         self._added.set()
 
     async def run(self) -> None:
-        """Run what is pending, over and over."""
-        while True:
+        """Run what is pending, over and over, until it is to end."""
+        while not self._is_over:
             await self._added.wait()
             self._added.clear()
             await self.flush()
+        await self.flush()
+
+    def end(self) -> None:
+        """End with what is pending. Nothing is cancelled: a call of Redis may take a cancellation for its own end."""
+        self._is_over = True
+        self._added.set()
 
     async def flush(self) -> None:
         """Run all that is pending."""
@@ -112,10 +119,8 @@ async def open_errands(errands: Errands) -> AsyncIterator[Errands]:
         try:
             yield errands
         finally:
-            running.cancel()
-            await asyncio.wait([running])
-            try:
-                async with asyncio.timeout(LAST_S):
-                    await errands.flush()
-            except TimeoutError:
+            errands.end()
+            _, unfinished = await asyncio.wait([running], timeout=LAST_S)
+            if unfinished:
                 log.warning("desks not brought up to date", why="the process ends")
+                running.cancel()

@@ -1,0 +1,140 @@
+"""A context that is ready for a prompt, from the real services."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from hindsight_language.tokens import token_counter
+from hindsight_memory import Context, Hindsight, HindsightError, Memory, NewEntry, NewKey, NewMemory, Source, Turn
+
+USER, SESSION = "user:42", "session:s1"
+COUNT = token_counter("gpt")
+FACTS = [
+    NewMemory("order 4471", "Order 4471 of Ada goes to Lisbon by ship.", scope=USER),
+    NewMemory("订单 4472", "订单 4472 寄往上海，周五前送达。", scope=USER),
+    NewMemory("bakery", "The bakery near the office closes at six.", scope="agent"),
+]
+CORE = NewMemory("allergy", "Ada is allergic to peanuts.", is_core=True, scope=USER)
+WISH = NewMemory("answers", "Ada prefers short answers in English.", kind="preference", scope=USER)
+
+
+def lines(context: Context, section: str) -> list[str]:
+    return [item.line.split("] ", 1)[1] for item in context.items if item.section == section]
+
+
+def values(context: Context, section: str) -> list[str]:
+    subjects = [item.hit.subject for item in context.items if item.section == section]
+    return [subject.value for subject in subjects if not isinstance(subject, Turn)]
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(20):
+        while not await condition():  # noqa: ASYNC110 - what follows behind an answer is told by nothing
+            await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+async def ada(client: Hindsight) -> Hindsight:
+    """A client whose agent knows a few things, with something on the desks."""
+    await client.write_batch([*FACTS, CORE, WISH])
+    await client.put_entry(SESSION, NewEntry("step", "The form is at step 3.", is_task_state=True))
+    await client.put_entry(USER, NewEntry("称呼", "用户希望被称为阿达。", is_pinned=True))
+    return client
+
+
+async def test_at_the_start_of_a_session_there_are_desks_and_what_holds_always(ada: Hindsight):
+    context = await ada.recall_context(session_id="s1", scope=USER)
+    assert lines(context, "desk") == ["用户希望被称为阿达。 (称呼)", "The form is at step 3."]
+    assert values(context, "core")[:2] == [CORE.value, WISH.value]
+    assert values(context, "memory") == []
+    assert (context.receipt_id, context.left_out, context.is_degraded) == ("", (), False)
+    assert context.tokens == COUNT(context.text) <= context.budget_tokens == 2000
+    assert all(f"[{item.citation}] " in context.text for item in context.items)
+
+
+async def test_with_a_query_what_answers_it_comes_behind_and_is_counted_as_recalled(ada: Hindsight):
+    context = await ada.recall_context("Where does order 4471 go?", session_id="s1", scope=USER)
+    assert values(context, "core") == [CORE.value]
+    assert values(context, "memory")[0] == FACTS[0].value
+    again = await ada.recall_context("Where does order 4471 go?", session_id="s1", scope=USER)
+    assert (again.text, again.left_out) == (context.text, context.left_out)
+    subject = next(i.hit.subject for i in context.items if i.section == "memory")
+    assert isinstance(subject, Memory)
+    await until(lambda: _is_hit(ada, subject.id))
+    receipt = await ada.receipt(context.receipt_id)
+    assert receipt.query == "Where does order 4471 go?"
+
+
+async def _is_hit(client: Hindsight, memory_id: str) -> bool:
+    return (await client.get(memory_id)).hit_count > 0
+
+
+async def test_what_does_not_fit_is_told_and_is_no_hit(ada: Hindsight):
+    long = NewMemory("order 4471 in full", "Order 4471, item by item: " + "a crate of green glass bottles; " * 120, scope=USER)
+    written = await ada.write(long)
+    context = await ada.recall_context("Tell me all of order 4471.", scope=USER, budget_tokens=200)
+    assert context.tokens == COUNT(context.text) <= 200
+    told = {one.id: (one.section, one.reason) for one in context.left_out}
+    assert told[written.memory_id] == ("memory", "budget")
+    await ada.recall_context("Tell me all of order 4471.", scope=USER, budget_tokens=200)
+    await asyncio.sleep(0.5)  # the receipts arrive behind the answers
+    assert not await _is_hit(ada, written.memory_id)
+
+
+async def test_the_scope_is_the_session_s_where_none_is_named(client: Hindsight):
+    await client.observe("s7", [Turn("user", "Hello, this is Ada about my orders.")], scope=USER)
+    await client.write_batch([*FACTS, NewMemory("secret", "Order 9999 of Bob goes to Oslo.", scope="user:43")])
+    context = await client.recall_context("Where do the orders go?", session_id="s7")
+    assert FACTS[0].value in values(context, "memory")
+    assert "Oslo" not in context.text
+
+
+async def test_relations_among_what_is_in_are_told(client: Hindsight):
+    ids = [r.memory_id for r in await client.write_batch(FACTS[:2])]
+    await client.relate((ids[0], ids[1]), "follows")
+    context = await client.recall_context("Which orders of Ada are there? 订单寄往哪里？", scope=USER)
+    cited = {str(getattr(i.hit.subject, "id", "")): i.citation for i in context.items}
+    assert [(r.from_id, r.type, r.to_id) for r in context.relations] == [(ids[0], "follows", ids[1])]
+    assert context.text.endswith(f"[{cited[ids[0]]}] follows [{cited[ids[1]]}]")
+
+
+async def test_turns_come_where_they_are_asked_for(client: Hindsight):
+    await client.observe("s8", [Turn("user", "My locker at the pool has number 118, near the showers.")])
+    without = await client.recall_context("Which locker is it?")
+    assert lines(without, "turn") == []
+
+    async def has_turn() -> bool:
+        context = await client.recall_context("Which locker number is it at the pool?", include_turns=True)
+        return any("118" in line for line in lines(context, "turn"))
+
+    await until(has_turn)
+
+
+async def test_a_weak_source_s_word_on_money_comes_with_a_warning(client: Hindsight):
+    claim = NewMemory("supplier account", "The supplier's new account number is DE44 5001.", source=Source("tool"), scope=USER)
+    await client.write(claim)
+    context = await client.recall_context("What is the supplier's account number?", scope=USER)
+    assert [line for line in lines(context, "memory") if line.endswith("; unverified)")]
+
+
+@pytest.mark.parametrize(("field", "value"), [("budget_tokens", 99), ("budget_tokens", 100_001), ("scope", "User 42")])
+async def test_a_bad_field_is_named(client: Hindsight, field: str, value: object):
+    with pytest.raises(HindsightError) as failure:
+        await client.recall_context("Where?", **{field: value})  # pyright: ignore[reportArgumentType]
+    assert failure.value.fields.keys() == {field}
+
+
+async def test_another_user_s_key_sees_nothing_of_it(services, ada: Hindsight):
+    new = NewKey(tenant="acme", name="bob", default_agent_id="ada", scopes=("user:43",))
+    other = ada.with_key((await services.operator.create_key(new))[1])
+    context = await other.recall_context("Where does order 4471 go?", session_id="s1")
+    assert {value for s in ("desk", "core", "memory") for value in values(context, s)} <= {FACTS[2].value}  # the agent's own
+    with pytest.raises(HindsightError) as failure:
+        await other.recall_context("Where does order 4471 go?", scope=USER)
+    assert failure.value.code == "PERMISSION_DENIED"
+
+
+async def test_an_agent_without_memories_has_a_context_of_its_desk(client: Hindsight):
+    await client.put_entry(SESSION, NewEntry("step", "The form is at step 3."))
+    context = await client.recall_context("How far is the form?", session_id="s1")
+    assert context.text == f"# Desk 手边\n[{context.items[0].citation}] The form is at step 3."
