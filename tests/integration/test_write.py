@@ -119,7 +119,7 @@ async def test_all_or_nothing_writes_nothing_when_one_is_bad(client: Hindsight):
         ({"value": "é" * 16_385}, "memory.value"),
         ({"importance": 1.01}, "memory.importance"),
         ({"importance": float("nan")}, "memory.importance"),
-        ({"confidence": 0.49}, "memory.confidence"),
+        ({"confidence": 1.1}, "memory.confidence"),
         ({"scope": "User 42"}, "memory.scope"),
         ({"scope": "user:4*"}, "memory.scope"),
         ({"tags": ["t"] * 65}, "memory.tags"),

@@ -88,7 +88,7 @@ looked back on in the background: goal, steps that worked, pitfalls with what wo
 下次可用 search_memory 查到。"""
 
 END_SESSION = """\
-Say that the conversation is over. Its open task is looked back on, the session is summed up in its own words, its desk is cleared.
+Say that the conversation is over. Its open task is looked back on, the session is summed up, its desk is cleared.
 说明会话已结束：未完结的任务会被回顾，整个会话会生成摘要，案头随之清空。"""
 
 RECALL_CONTEXT = """\
