@@ -118,6 +118,9 @@ async def _watch(health: HealthServicer, probes: Mapping[str, Probe]) -> None:
             except (OSError, TimeoutError, HindsightError, grpc.RpcError):
                 state = health_pb2.HealthCheckResponse.NOT_SERVING
             await health.set(f"dependency.{name}", state)
+        task = asyncio.current_task()
+        if task and task.cancelling():  # a client that connects may swallow a cancellation; the server would never stop
+            return
         await asyncio.sleep(PROBE_PAUSE_S)
 
 
