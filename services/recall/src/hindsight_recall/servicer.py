@@ -77,6 +77,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         if before and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
         working = checks.check_name("working", request.working, WORKING)
+        checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
         desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
         if working and not desks:
             raise InvalidField("session_id", "name the session, or a scope in the filter: a desk belongs to one of them")
@@ -341,7 +342,6 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
 
 def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str) -> dict[str, Desk]:
     """The desks of a session and of a scope, where they are named and are the caller's, by the scope that names them."""
-    checks.check_label("session_id", session_id, max_chars=SESSION_ID_CHARS)
     named = [*([SESSION_PREFIX + session_id] if session_id else []), *([scope] if scope else [])]
     desks = {}
     for name in dict.fromkeys(named):
