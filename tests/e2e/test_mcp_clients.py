@@ -122,7 +122,6 @@ async def test_what_a_service_refuses_is_told_by_argument(edge):
     key = {"memory_key": "k", "memory_value": "v"}
     cases = [
         ("memory_write", {**key, "memory_value": "长" * 20_000}, "INVALID_FIELD", ["memory_value"]),
-        ("memory_write", {**key, "confidence": 0.2}, "INVALID_FIELD", ["confidence"]),
         ("memory_write", {**key, "metadata": {"a": "x" * 20_000}}, "INVALID_FIELD", ["metadata"]),
         ("memory_update", {"memory_id": "no-uuid", "importance": 1}, "INVALID_FIELD", ["memory_id"]),
         ("memory_update", {"memory_id": "01890a5d-ac96-774b-bcce-b302099a8057", "importance": 1}, "NOT_FOUND", []),

@@ -27,6 +27,7 @@ ERRORS = [
     errors.NotConfigured("not set up"),
     errors.InstructionNotAllowed("an order"),
     errors.DisguisedText("hidden"),
+    errors.DeskFull("pinned"),
     errors.DeadlineExceeded("late"),
     errors.Unimplemented(),
 ]
