@@ -89,8 +89,8 @@ async def test_who_may_not_is_told_by_tools_what_is_told_of_nothing(edge: Connec
                 result = await client.call_tool(tool, given)
                 content = json.loads(getattr(result.content[0], "text", ""))
                 answers.append((result.is_error, _without(content)))
-            is_told = answers[0] != answers[1] and (tool, name) not in TOLD
-            if is_told or "4471" in str(answers[0]) or things["memory"] in str(answers[0]):
+            differs = answers[0] != answers[1] and (tool, name) not in TOLD
+            if differs or "4471" in str(answers[0]) or things["memory"] in str(answers[0]):
                 wrong.append((row, *answers))
             if name == "a key that only reads" and answers[0][1].get("error") != "PERMISSION_DENIED":
                 wrong.append((row, "admitted", answers[0]))
