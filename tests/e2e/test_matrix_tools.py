@@ -8,9 +8,11 @@ import httpx2
 import pytest
 from hindsight_mcp_edge.settings import TOOLSETS
 from hindsight_memory import NewEntry, NewGrant, NewKey, NewMemory, Turn
+from hindsight_store.ids import uuid7
 from mcp.shared.exceptions import MCPError
 
 from tests.e2e.conftest import Connector
+from tests.integration.test_matrix import until_there
 
 RIGHTS = ("read", "write", "admin")
 TOOLS = {tool.name for tools in TOOLSETS.values() for tool in tools}
@@ -24,6 +26,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "search_memory": {"query": "vault code"},
     "complete_task": {"session_id": "$session"},
     "end_session": {"session_id": "$session"},
+    "report_outcome": {"receipt_id": "$receipt", "outcome": "failure", "note": "Stolen."},
     "recall": {"query": "vault code", "scope": "user:1"},
     "remember": {"content": "The vault code has changed.", "scope": "user:1", "key": "k"},
     "forget": {"mem_key": "$key", "scope": "user:1"},
@@ -39,6 +42,7 @@ ROWS: dict[str, dict[str, Any]] = {
 }
 OF_THE_CALL = ("receipt_id", "id", "outcome", "revision", "put_at", "expires_at")
 READING = ("memory_search", "search_memory", "recall", "recall_context", "desk_get")
+TOLD = {("report_outcome", "a key of another scope")}  # as in the matrix of RPCs
 LIMITS: dict[str, dict[str, Any]] = {
     "another tenant's key": {"tenant": "thief", "default_agent_id": "ada"},
     "another agent's key": {"default_agent_id": "bob", "agent_ids": ["bob"]},
@@ -58,7 +62,9 @@ async def things(services) -> dict[str, str]:
         await ada.put_entry("user:1", NewEntry("vault", "The vault code is 4471."))
         ended = await ada.share(NewGrant("bob", "*", access="write"))
         await ada.unshare(ended.id)
-    return {"memory": memory.memory_id, "session": "s-4471", "key": "vault"}
+        receipt_id = (await ada.recall("vault code")).receipt_id
+        await until_there(ada, receipt_id)
+    return {"memory": memory.memory_id, "session": "s-4471", "key": "vault", "receipt": receipt_id}
 
 
 def test_every_tool_has_a_row():
@@ -69,7 +75,7 @@ def test_every_tool_has_a_row():
 async def test_who_may_not_is_told_by_tools_what_is_told_of_nothing(edge: Connector, things: dict[str, str], name: str):
     secret = await edge.key(**LIMITS[name])
     agents = {"another agent's key": ("bob", "bob"), "another agent's key naming the agent": ("ada", "nobody")}
-    absent = {"memory": str(uuid.uuid4()), "session": "s-none", "key": "none"}
+    absent = {"memory": str(uuid.uuid4()), "session": "s-none", "key": "none", "receipt": str(uuid7())}
     sides = [side | {"agent": agents.get(name, ("ada", "ada"))[n]} for n, side in enumerate((things, absent))]
     wrong = []
     async with edge.replica(toolsets=",".join(TOOLSETS)) as url, Connector(edge.services, url).connect("http", secret) as client:
@@ -83,7 +89,8 @@ async def test_who_may_not_is_told_by_tools_what_is_told_of_nothing(edge: Connec
                 result = await client.call_tool(tool, given)
                 content = json.loads(getattr(result.content[0], "text", ""))
                 answers.append((result.is_error, _without(content)))
-            if answers[0] != answers[1] or "4471" in str(answers[0]) or things["memory"] in str(answers[0]):
+            differs = answers[0] != answers[1] and (tool, name) not in TOLD
+            if differs or "4471" in str(answers[0]) or things["memory"] in str(answers[0]):
                 wrong.append((row, *answers))
             if name == "a key that only reads" and answers[0][1].get("error") != "PERMISSION_DENIED":
                 wrong.append((row, "admitted", answers[0]))

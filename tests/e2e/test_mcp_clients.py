@@ -13,7 +13,16 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 TRANSPORTS = ("stdio", "stdio-older", "http", "http-older", "sse")
-TOOLS = ["memory_write", "memory_search", "memory_update", "memory_forget", "observe", "complete_task", "recall_context"]
+TOOLS = [
+    "memory_write",
+    "memory_search",
+    "memory_update",
+    "memory_forget",
+    "observe",
+    "complete_task",
+    "report_outcome",
+    "recall_context",
+]
 ENGLISH = {
     "key": "seat preference",
     "value": "Ada prefers a window seat on long flights.",

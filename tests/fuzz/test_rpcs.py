@@ -132,6 +132,7 @@ async def make_target(services, embed_address, embed_token) -> AsyncIterator[Cal
         ]
         await writer.write_batch(memories, agent_id="bob")
         known = [spare.id] + [r.memory_id for r in await writer.write_batch(memories)]
+        known.append((await writer.recall("tea")).receipt_id)
     addresses = {"ingest": services.ingest_address, "recall": services.recall_address, "embed": embed_address}
     channels = {name: grpc.aio.insecure_channel(address) for name, address in addresses.items()}
 

@@ -18,7 +18,7 @@ from hindsight_ingest.listener import Listener
 from hindsight_ingest.pipeline import JobLost
 from hindsight_ingest.settings import WorkerSettings
 from hindsight_ingest.worker import assemble, find_generation
-from hindsight_memory import Erasure, Filter, Hindsight, HindsightError, MemorySource, NewKey, NewMemory, Turn
+from hindsight_memory import Erasure, Filter, Hindsight, HindsightError, MemorySource, NewEntry, NewKey, NewMemory, Turn
 from hindsight_runtime.embedder import open_embedder
 from hindsight_store import erasures, jobs
 from hindsight_store.desks import key_prefix
@@ -31,6 +31,7 @@ from redis.asyncio import Redis
 
 WORD = "zephyr"  # in everything that is to be erased
 USER, OTHER = f"user:{WORD}", "user:42"
+WORD_OF_PROMPT = "Be brief, and name what you rely on. "
 TASK = (
     Turn("user", "Count the orders of customer 4711 in the orders table for {0}."),
     Turn("tool_call", tool="sql_query", arguments={"uid": 4711, "table": "{0}"}),
@@ -74,8 +75,15 @@ async def live(client: Hindsight, scope: str, word: str, worker: Any) -> dict[st
     await client.complete_task(f"call {word}", outcome="success", note=f"{word} was content.")
     await client.end_session(f"call {word}")
     await worker()
-    await client.recall(f"what tea does {word} like", where=Filter(scope=scope), include_turns=True)
-    await client.recall(f"which tea for {word}")
+    await client.put_entry(scope, NewEntry(f"wish of {word}", f"{word} wants tea at once.", query=f"what does {word} want"))
+    answers = [
+        await client.recall(f"what tea does {word} like", where=Filter(scope=scope), include_turns=True),
+        await client.recall(f"which tea for {word}"),
+        await client.recall_context(f"what does {word} want", session_id=f"call {word}", scope=scope, include_turns=True),
+    ]
+    assert f"{word} wants tea at once." in answers[-1].text
+    for answer in answers:
+        await client.report_outcome(answer.receipt_id, "success", f"{word} had tea.", f"Serve {word} tea. {WORD_OF_PROMPT * 100}")
     await client.forget(memory_id=cup.memory_id)
     return {"tea": tea.memory_id, "cup": cup.memory_id, "shared": shared.memory_id}
 
@@ -106,7 +114,7 @@ def dump(dsn: str) -> str:
 
 async def count_others(connection: asyncpg.Connection, word: str) -> dict[str, int]:
     """How many rows of each table hold a word. A recall that returned something of both users goes with
-    either: its account, and its hits where it was asked within no scope."""
+    either: its account, what was reported of it, and its hits where it was asked within no scope."""
     found: dict[str, Any] = {
         "memory_hits": await connection.fetchval(
             """SELECT count(*) FROM memory_hits AS h JOIN memories AS m USING (bank_id, memory_id)
@@ -115,7 +123,7 @@ async def count_others(connection: asyncpg.Connection, word: str) -> dict[str, i
         )
     }
     assert found["memory_hits"]
-    for table in set(TABLES) - {"memory_hits", "receipts"}:
+    for table in set(TABLES) - {"memory_hits", "receipts", "outcomes"}:
         found[table] = await connection.fetchval(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE '%{word}%'")
     return found
 
@@ -126,7 +134,7 @@ async def test_after_a_user_was_erased_no_dump_file_or_log_holds_a_word_of_their
     connection = await asyncpg.connect(services.database.owner)
     ids = await live(everything, USER, WORD, worker)
     await live(everything, OTHER, "borealis", worker)
-    await recorded(connection, 4)
+    await recorded(connection, 6)
     bank_id, tenant_id = await connection.fetchrow("SELECT bank_id, tenant_id FROM agents")
     await connection.execute(
         """INSERT INTO jobs (bank_id, job_id, tenant_id, kind, payload, state)
@@ -319,6 +327,44 @@ async def test_a_recall_that_is_told_of_after_the_erasure_leaves_nothing(service
         later = replace(told, receipt_id=uuid7(), at=datetime.now(UTC))
         assert await writer.record_recalls([later]) == 1
     assert await connection.fetchval("SELECT count(*) FROM memory_hits") == 1
+    await connection.close()
+
+
+async def test_what_a_key_reported_goes_with_the_key_and_what_was_reported_before_its_receipt_with_any_erasure(
+    services, everything: Hindsight, worker
+):
+    await everything.write(NewMemory("cat", "The cat is called Momo."))
+    answer = await everything.recall("cat")
+    rights: Any = ["read", "write", "admin"]
+    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada", rights=rights)) as bad:
+        connection = await asyncpg.connect(services.database.owner)
+        await recorded(connection, 1)
+        await bad.report_outcome(answer.receipt_id, "failure", f"{WORD} says so.")
+        early = str(uuid7())
+        await everything.report_outcome(early, "success", f"{WORD} is content.")
+        done = await erased(services, worker, source=MemorySource(principal=(await bad.describe_caller()).id))
+    assert done.counts["outcomes"] == 2
+    assert WORD not in dump(services.database.owner)
+    assert (await everything.receipt(answer.receipt_id)).outcome == ""
+    with pytest.raises(HindsightError) as refusal:
+        await everything.report_outcome(early, "success", f"{WORD} is content.")
+    assert refusal.value.code == "NOT_FOUND"
+    await connection.close()
+
+
+async def test_a_report_goes_with_the_memory_that_the_recall_returned(services, everything: Hindsight, worker):
+    tea = await everything.write(NewMemory("tea", "Ada likes green tea."))
+    cat = await everything.write(NewMemory("cat", "The cat is called Momo."))
+    reported = {}
+    for memory, key in ((tea, "tea"), (cat, "cat")):
+        answer = await everything.recall(key, where=Filter(key=key))
+        reported[key] = answer.receipt_id
+        assert [hit.memory.id for hit in answer.hits] == [memory.memory_id]
+        await everything.report_outcome(answer.receipt_id, "success", f"It was {key}.")
+    connection = await asyncpg.connect(services.database.owner)
+    await recorded(connection, 2)
+    await erased(services, worker, source=MemorySource(memory_id=tea.memory_id))
+    assert [str(row["receipt_id"]) for row in await connection.fetch("SELECT receipt_id FROM outcomes")] == [reported["cat"]]
     await connection.close()
 
 

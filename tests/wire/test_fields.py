@@ -72,6 +72,7 @@ VALID: dict[str, dict[str, Any]] = {
     "Unrelate": {"agentId": "ada", "fromId": ID, "toId": OTHER_ID, "type": "supports"},
     "Observe": {"agentId": "ada", "sessionId": "s", "turns": [{"role": "TURN_ROLE_USER", "content": "c"}]},
     **{method: {"agentId": "ada", "sessionId": "s"} for method in ("CompleteTask", "EndSession", "LookBack", "GetSession")},
+    "ReportOutcome": {"agentId": "ada", "receiptId": ID, "outcome": "REPORTED_OUTCOME_SUCCESS"},
     "ShouldWrite": {"agentId": "ada", "text": "t"},
     "PutEntry": {"agentId": "ada", "scope": "session:s", "key": "k", "value": "v"},
     **{method: {"agentId": "ada", "scope": "session:s", "key": "k"} for method in ("GetEntry", "PinEntry", "PromoteEntry")},
@@ -185,6 +186,14 @@ BAD: dict[str, dict[str, Any]] = {
         "firstTurn": [-1, 1],
     },
     "CompleteTask": REQUEST | AGENT | SESSION | {"outcome": ["maybe", NUL, "x" * 33], "note": [NUL, "x" * 2001]},
+    "ReportOutcome": REQUEST
+    | AGENT
+    | {
+        "receiptId": ["", "x"],
+        "outcome": [0, UNKNOWN],
+        "note": [NUL, "x" * 2001],
+        "finalPrompt": [NUL, "x" * 32_769, "中" * 10_923],
+    },
     **dict.fromkeys(("EndSession", "LookBack"), REQUEST | AGENT | SESSION),
     "GetSession": AGENT | SESSION,
     "ShouldWrite": AGENT | {"text": ["", " \u3000", NUL, "x" * 8193], "before": [NUL, "x" * 8193]},

@@ -29,6 +29,7 @@ from hindsight_memory.types.recalls import (
     Hit,
     Mode,
     Receipt,
+    ReportedOutcome,
     ThenAndNow,
     Working,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "Placed",
     "Receipt",
     "Relation",
+    "ReportedOutcome",
     "Review",
     "Session",
     "Source",

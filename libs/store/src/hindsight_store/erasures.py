@@ -76,7 +76,7 @@ LEFT = """WITH erasure AS MATERIALIZED (SELECT * FROM erasures WHERE tenant_id =
 # What a client may have put words into. The account of the erasure itself held the name until now.
 TABLES = (
     *("memories", "embeddings", "memory_use", "memory_hits", "memory_relations", "conflicts", "reviews", "withdrawn", "sessions"),
-    *("turns", "turn_embeddings", "tasks", "requests", "jobs", "receipts", "erasures"),
+    *("turns", "turn_embeddings", "tasks", "requests", "jobs", "receipts", "outcomes", "erasures"),
 )
 
 

@@ -18,9 +18,11 @@ from hindsight_store.records import (
     Found,
     Generation,
     Kept,
+    KeptReceipt,
     Memory,
     Relation,
     RelationSeen,
+    Report,
     Selection,
     Use,
     Vector,
@@ -173,7 +175,11 @@ HOP = f"""WITH sharing AS MATERIALIZED (
     SELECT s.memory_id, (sum(r.says) / (SELECT sum(says) FROM rarest))::float8 AS share
     FROM sharing AS s JOIN rarest AS r USING (lexeme) GROUP BY s.memory_id ORDER BY share DESC, s.memory_id LIMIT $26"""
 
-RECEIPT = "SELECT principal, document FROM receipts WHERE bank_id = $1 AND receipt_id = $2"
+# A report that was sooner than the receipt counts if it is of the key that asked.
+RECEIPT = """SELECT r.principal AS asked_by, r.document, o.principal, o.by_admin, o.outcome, o.note, o.final_prompt, o.at
+    FROM receipts AS r LEFT JOIN outcomes AS o
+        ON o.bank_id = r.bank_id AND o.receipt_id = r.receipt_id AND (o.principal = r.principal OR o.by_admin)
+    WHERE r.bank_id = $1 AND r.receipt_id = $2"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,10 +391,13 @@ class Reader:
         rows = await self._connection.fetch(HOP, *_selection(bank_id, selection), *arguments)
         return [Found(row["memory_id"], row["share"]) for row in rows]
 
-    async def receipt(self, bank_id: int, receipt_id: UUID) -> tuple[str, bytes] | None:
-        """Whose recall a receipt accounts for (its principal), and its document; or None."""
+    async def receipt(self, bank_id: int, receipt_id: UUID) -> KeptReceipt | None:
+        """A receipt with what was reported of it, or None."""
         row = await self._connection.fetchrow(RECEIPT, bank_id, receipt_id)
-        return (row["principal"], row["document"]) if row else None
+        if row is None:
+            return None
+        asked_by, document, *reported = row.values()
+        return KeptReceipt(asked_by, document, Report(*reported) if reported[0] else None)
 
     async def related(
         self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID], *, limit: int

@@ -130,6 +130,27 @@ class RelationSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    """What became of an answer, as it was reported."""
+
+    principal: str
+    by_admin: bool  # who may report of every key's receipts
+    outcome: str  # success, partial, failure
+    note: str
+    final_prompt: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """A receipt as it is kept, and what was reported of it."""
+
+    principal: str  # that asked
+    document: bytes
+    report: Report | None
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """A statement that was refused because it contradicts a memory that was kept. Field for field a row of `conflicts`."""
 

@@ -30,6 +30,12 @@ HITS = """WITH asked AS (
     DELETE FROM memory_hits AS h WHERE h.bank_id = $1 AND (h.memory_id = ANY ($2) OR ($3 = 'scope' AND h.scope = $4)
         OR (h.scope = '' AND (h.at, h.query) IN (SELECT a.at, a.query FROM asked AS a)))"""
 
+# Of a receipt that is gone; or of one that is not there yet, which nobody can tell what it will name.
+OUTCOMES = """DELETE FROM outcomes AS o WHERE o.bank_id = $1
+    AND (NOT EXISTS (SELECT FROM receipts AS r WHERE r.bank_id = $1 AND r.receipt_id = o.receipt_id)
+        OR ($2 = 'principal' AND o.principal = $3
+            AND ($4::timestamptz IS NULL OR o.at >= $4) AND ($5::timestamptz IS NULL OR o.at < $5)))"""
+
 CONFLICTS = """DELETE FROM conflicts WHERE bank_id = $1 AND (kept_id = ANY ($2) OR ($3 = 'scope' AND scope = $4)
     OR (session_id, turn) IN (SELECT * FROM unnest($5::text[], $6::int[]))
     OR ((($3 = 'principal' AND principal = $4) OR ($3 = 'session' AND session_id = $4))
@@ -116,6 +122,7 @@ async def remove(connection: Connection, bank_id: int, source: Source) -> tuple[
     gone: Counter[str] = Counter()
     gone["memory_hits"] = _count(await run(HITS, bank_id, found, *named, receipts))
     gone["receipts"] = _count(await run("DELETE FROM receipts WHERE bank_id = $1 AND receipt_id = ANY ($2)", bank_id, receipts))
+    gone["outcomes"] = _count(await run(OUTCOMES, bank_id, *named, *span))
     if grants := _count(await run(GRANTS, bank_id, *named)):
         gone["grants"] = grants
     gone["conflicts"] = _count(await run(CONFLICTS, bank_id, found, *named, *turns, *span))

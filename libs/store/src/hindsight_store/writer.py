@@ -12,6 +12,7 @@ from pgvector import HalfVector
 
 from hindsight_store import audit, jobs, receipts
 from hindsight_store.grants import GrantWriter
+from hindsight_store.outcomes import OutcomeWriter
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
 from hindsight_store.records import Conflict, Embedded, Generation, Memory, Relation, Vector
@@ -254,6 +255,11 @@ class Writer(Reader):
     def reviews(self) -> ReviewWriter:
         """The review queue of the same tenant, in the same transaction."""
         return ReviewWriter(self._connection, self._tenant_id)
+
+    @property
+    def outcomes(self) -> OutcomeWriter:
+        """What became of answers of the same tenant, in the same transaction."""
+        return OutcomeWriter(self._connection, self._tenant_id)
 
     @property
     def grants(self) -> GrantWriter:

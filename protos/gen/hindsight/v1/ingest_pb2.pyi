@@ -259,3 +259,23 @@ class ObserveResponse(_message.Message):
     added: int
     candidates: _containers.RepeatedCompositeFieldContainer[_session_pb2.Candidate]
     def __init__(self, first_turn: _Optional[int] = ..., added: _Optional[int] = ..., candidates: _Optional[_Iterable[_Union[_session_pb2.Candidate, _Mapping]]] = ...) -> None: ...
+
+class ReportOutcomeRequest(_message.Message):
+    __slots__ = ("request_id", "agent_id", "receipt_id", "outcome", "note", "final_prompt")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_ID_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    FINAL_PROMPT_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    agent_id: str
+    receipt_id: str
+    outcome: _memory_pb2.ReportedOutcome
+    note: str
+    final_prompt: str
+    def __init__(self, request_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., receipt_id: _Optional[str] = ..., outcome: _Optional[_Union[_memory_pb2.ReportedOutcome, str]] = ..., note: _Optional[str] = ..., final_prompt: _Optional[str] = ...) -> None: ...
+
+class ReportOutcomeResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

@@ -75,6 +75,11 @@ class IngestServiceStub:
                 request_serializer=hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.SerializeToString,
                 response_deserializer=hindsight_dot_v1_dot_ingest__pb2.ObserveResponse.FromString,
                 _registered_method=True)
+        self.ReportOutcome = channel.unary_unary(
+                '/hindsight.v1.IngestService/ReportOutcome',
+                request_serializer=hindsight_dot_v1_dot_ingest__pb2.ReportOutcomeRequest.SerializeToString,
+                response_deserializer=hindsight_dot_v1_dot_ingest__pb2.ReportOutcomeResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer:
@@ -137,6 +142,13 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReportOutcome(self, request, context):
+        """Say what became of an answer, by its receipt. A later report of the same receipt takes the place of an earlier one.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +191,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.Observe,
                     request_deserializer=hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.FromString,
                     response_serializer=hindsight_dot_v1_dot_ingest__pb2.ObserveResponse.SerializeToString,
+            ),
+            'ReportOutcome': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReportOutcome,
+                    request_deserializer=hindsight_dot_v1_dot_ingest__pb2.ReportOutcomeRequest.FromString,
+                    response_serializer=hindsight_dot_v1_dot_ingest__pb2.ReportOutcomeResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +415,33 @@ class IngestService:
             '/hindsight.v1.IngestService/Observe',
             hindsight_dot_v1_dot_ingest__pb2.ObserveRequest.SerializeToString,
             hindsight_dot_v1_dot_ingest__pb2.ObserveResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReportOutcome(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/hindsight.v1.IngestService/ReportOutcome',
+            hindsight_dot_v1_dot_ingest__pb2.ReportOutcomeRequest.SerializeToString,
+            hindsight_dot_v1_dot_ingest__pb2.ReportOutcomeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -62,6 +62,13 @@ class Access(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ACCESS_UNSPECIFIED: _ClassVar[Access]
     ACCESS_READ: _ClassVar[Access]
     ACCESS_WRITE: _ClassVar[Access]
+
+class ReportedOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REPORTED_OUTCOME_UNSPECIFIED: _ClassVar[ReportedOutcome]
+    REPORTED_OUTCOME_SUCCESS: _ClassVar[ReportedOutcome]
+    REPORTED_OUTCOME_PARTIAL: _ClassVar[ReportedOutcome]
+    REPORTED_OUTCOME_FAILURE: _ClassVar[ReportedOutcome]
 KIND_UNSPECIFIED: Kind
 KIND_PREFERENCE: Kind
 KIND_FACT: Kind
@@ -96,6 +103,10 @@ FLAG_UNVERIFIED: Flag
 ACCESS_UNSPECIFIED: Access
 ACCESS_READ: Access
 ACCESS_WRITE: Access
+REPORTED_OUTCOME_UNSPECIFIED: ReportedOutcome
+REPORTED_OUTCOME_SUCCESS: ReportedOutcome
+REPORTED_OUTCOME_PARTIAL: ReportedOutcome
+REPORTED_OUTCOME_FAILURE: ReportedOutcome
 
 class Source(_message.Message):
     __slots__ = ("kind", "session_id", "turn")

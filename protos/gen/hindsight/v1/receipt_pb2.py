@@ -27,7 +27,7 @@ from hindsight.v1 import memory_pb2 as hindsight_dot_v1_dot_memory__pb2
 from hindsight.v1 import recall_pb2 as hindsight_dot_v1_dot_recall__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ahindsight/v1/receipt.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hindsight/v1/memory.proto\x1a\x19hindsight/v1/recall.proto\"9\n\x11GetReceiptRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"T\n\x0fImportanceParts\x12\x0e\n\x06stored\x18\x01 \x01(\x01\x12\r\n\x05stage\x18\x02 \x01(\x01\x12\x11\n\tretention\x18\x03 \x01(\x01\x12\x0f\n\x07utility\x18\x04 \x01(\x01\"\xd3\x02\n\nConsidered\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\x05\x12\x0c\n\x04rank\x18\x04 \x01(\x05\x12\'\n\x06reason\x18\x05 \x01(\x0e\x32\x17.hindsight.v1.HitReason\x12\x12\n\nsimilarity\x18\x06 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x07 \x01(\x01\x12\x31\n\rcontributions\x18\x08 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12\x31\n\nimportance\x18\t \x01(\x0b\x32\x1d.hindsight.v1.ImportanceParts\x12\'\n\x08\x66indings\x18\n \x03(\x0b\x32\x15.hindsight.v1.Finding\x12!\n\x05\x66lags\x18\x0b \x03(\x0e\x32\x12.hindsight.v1.Flag\"X\n\x0e\x43hannelAccount\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\r\n\x05\x66ound\x18\x02 \x01(\x05\x12\x0f\n\x07missing\x18\x03 \x01(\t\"\x93\x04\n\x07Receipt\x12\x12\n\nreceipt_id\x18\x01 \x01(\t\x12&\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05query\x18\x03 \x01(\t\x12 \n\x04mode\x18\x04 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x17\n\x0frelevance_floor\x18\x06 \x01(\x01\x12\x19\n\x11weight_similarity\x18\x07 \x01(\x01\x12\x19\n\x11weight_importance\x18\x08 \x01(\x01\x12&\n\x04hits\x18\t \x03(\x0b\x32\x18.hindsight.v1.Considered\x12-\n\x0bnear_misses\x18\n \x03(\x0b\x32\x18.hindsight.v1.Considered\x12.\n\x08\x63hannels\x18\x0b \x03(\x0b\x32\x1c.hindsight.v1.ChannelAccount\x12\x32\n\x07took_ms\x18\x0c \x03(\x0b\x32!.hindsight.v1.Receipt.TookMsEntry\x12)\n\x05\x61s_of\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x08withheld\x18\x0e \x03(\x0b\x32\x16.hindsight.v1.Withheld\x1a-\n\x0bTookMsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"<\n\x12GetReceiptResponse\x12&\n\x07receipt\x18\x01 \x01(\x0b\x32\x15.hindsight.v1.Receipt\"5\n\rReplayRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"N\n\x0eReplayResponse\x12&\n\x04hits\x18\x01 \x03(\x0b\x32\x18.hindsight.v1.Considered\x12\x14\n\x0cis_identical\x18\x02 \x01(\x08\"=\n\x15RecallAsOfThenRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"f\n\nDifference\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\x05\x12\x11\n\trank_then\x18\x04 \x01(\x05\x12\x10\n\x08rank_now\x18\x05 \x01(\x05\"\x92\x01\n\x16RecallAsOfThenResponse\x12$\n\thits_then\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12#\n\x08hits_now\x18\x02 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12-\n\x0b\x64ifferences\x18\x03 \x03(\x0b\x32\x18.hindsight.v1.Difference2\x83\x02\n\x0eReceiptService\x12O\n\nGetReceipt\x12\x1f.hindsight.v1.GetReceiptRequest\x1a .hindsight.v1.GetReceiptResponse\x12\x43\n\x06Replay\x12\x1b.hindsight.v1.ReplayRequest\x1a\x1c.hindsight.v1.ReplayResponse\x12[\n\x0eRecallAsOfThen\x12#.hindsight.v1.RecallAsOfThenRequest\x1a$.hindsight.v1.RecallAsOfThenResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ahindsight/v1/receipt.proto\x12\x0chindsight.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19hindsight/v1/memory.proto\x1a\x19hindsight/v1/recall.proto\"9\n\x11GetReceiptRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"T\n\x0fImportanceParts\x12\x0e\n\x06stored\x18\x01 \x01(\x01\x12\r\n\x05stage\x18\x02 \x01(\x01\x12\x11\n\tretention\x18\x03 \x01(\x01\x12\x0f\n\x07utility\x18\x04 \x01(\x01\"\xd3\x02\n\nConsidered\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\x05\x12\x0c\n\x04rank\x18\x04 \x01(\x05\x12\'\n\x06reason\x18\x05 \x01(\x0e\x32\x17.hindsight.v1.HitReason\x12\x12\n\nsimilarity\x18\x06 \x01(\x01\x12\x13\n\x0b\x66inal_score\x18\x07 \x01(\x01\x12\x31\n\rcontributions\x18\x08 \x03(\x0b\x32\x1a.hindsight.v1.Contribution\x12\x31\n\nimportance\x18\t \x01(\x0b\x32\x1d.hindsight.v1.ImportanceParts\x12\'\n\x08\x66indings\x18\n \x03(\x0b\x32\x15.hindsight.v1.Finding\x12!\n\x05\x66lags\x18\x0b \x03(\x0e\x32\x12.hindsight.v1.Flag\"X\n\x0e\x43hannelAccount\x12&\n\x07\x63hannel\x18\x01 \x01(\x0e\x32\x15.hindsight.v1.Channel\x12\r\n\x05\x66ound\x18\x02 \x01(\x05\x12\x0f\n\x07missing\x18\x03 \x01(\t\"\x98\x05\n\x07Receipt\x12\x12\n\nreceipt_id\x18\x01 \x01(\t\x12&\n\x02\x61t\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05query\x18\x03 \x01(\t\x12 \n\x04mode\x18\x04 \x01(\x0e\x32\x12.hindsight.v1.Mode\x12\r\n\x05top_k\x18\x05 \x01(\x05\x12\x17\n\x0frelevance_floor\x18\x06 \x01(\x01\x12\x19\n\x11weight_similarity\x18\x07 \x01(\x01\x12\x19\n\x11weight_importance\x18\x08 \x01(\x01\x12&\n\x04hits\x18\t \x03(\x0b\x32\x18.hindsight.v1.Considered\x12-\n\x0bnear_misses\x18\n \x03(\x0b\x32\x18.hindsight.v1.Considered\x12.\n\x08\x63hannels\x18\x0b \x03(\x0b\x32\x1c.hindsight.v1.ChannelAccount\x12\x32\n\x07took_ms\x18\x0c \x03(\x0b\x32!.hindsight.v1.Receipt.TookMsEntry\x12)\n\x05\x61s_of\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x08withheld\x18\x0e \x03(\x0b\x32\x16.hindsight.v1.Withheld\x12.\n\x07outcome\x18\x0f \x01(\x0e\x32\x1d.hindsight.v1.ReportedOutcome\x12\x0c\n\x04note\x18\x10 \x01(\t\x12\x14\n\x0c\x66inal_prompt\x18\x11 \x01(\t\x12/\n\x0breported_at\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a-\n\x0bTookMsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"<\n\x12GetReceiptResponse\x12&\n\x07receipt\x18\x01 \x01(\x0b\x32\x15.hindsight.v1.Receipt\"5\n\rReplayRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"N\n\x0eReplayResponse\x12&\n\x04hits\x18\x01 \x03(\x0b\x32\x18.hindsight.v1.Considered\x12\x14\n\x0cis_identical\x18\x02 \x01(\x08\"=\n\x15RecallAsOfThenRequest\x12\x10\n\x08\x61gent_id\x18\x01 \x01(\t\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\"f\n\nDifference\x12\x11\n\tmemory_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04turn\x18\x03 \x01(\x05\x12\x11\n\trank_then\x18\x04 \x01(\x05\x12\x10\n\x08rank_now\x18\x05 \x01(\x05\"\x92\x01\n\x16RecallAsOfThenResponse\x12$\n\thits_then\x18\x01 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12#\n\x08hits_now\x18\x02 \x03(\x0b\x32\x11.hindsight.v1.Hit\x12-\n\x0b\x64ifferences\x18\x03 \x03(\x0b\x32\x18.hindsight.v1.Difference2\x83\x02\n\x0eReceiptService\x12O\n\nGetReceipt\x12\x1f.hindsight.v1.GetReceiptRequest\x1a .hindsight.v1.GetReceiptResponse\x12\x43\n\x06Replay\x12\x1b.hindsight.v1.ReplayRequest\x1a\x1c.hindsight.v1.ReplayResponse\x12[\n\x0eRecallAsOfThen\x12#.hindsight.v1.RecallAsOfThenRequest\x1a$.hindsight.v1.RecallAsOfThenResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,21 +45,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CHANNELACCOUNT']._serialized_start=618
   _globals['_CHANNELACCOUNT']._serialized_end=706
   _globals['_RECEIPT']._serialized_start=709
-  _globals['_RECEIPT']._serialized_end=1240
-  _globals['_RECEIPT_TOOKMSENTRY']._serialized_start=1195
-  _globals['_RECEIPT_TOOKMSENTRY']._serialized_end=1240
-  _globals['_GETRECEIPTRESPONSE']._serialized_start=1242
-  _globals['_GETRECEIPTRESPONSE']._serialized_end=1302
-  _globals['_REPLAYREQUEST']._serialized_start=1304
-  _globals['_REPLAYREQUEST']._serialized_end=1357
-  _globals['_REPLAYRESPONSE']._serialized_start=1359
-  _globals['_REPLAYRESPONSE']._serialized_end=1437
-  _globals['_RECALLASOFTHENREQUEST']._serialized_start=1439
-  _globals['_RECALLASOFTHENREQUEST']._serialized_end=1500
-  _globals['_DIFFERENCE']._serialized_start=1502
-  _globals['_DIFFERENCE']._serialized_end=1604
-  _globals['_RECALLASOFTHENRESPONSE']._serialized_start=1607
-  _globals['_RECALLASOFTHENRESPONSE']._serialized_end=1753
-  _globals['_RECEIPTSERVICE']._serialized_start=1756
-  _globals['_RECEIPTSERVICE']._serialized_end=2015
+  _globals['_RECEIPT']._serialized_end=1373
+  _globals['_RECEIPT_TOOKMSENTRY']._serialized_start=1328
+  _globals['_RECEIPT_TOOKMSENTRY']._serialized_end=1373
+  _globals['_GETRECEIPTRESPONSE']._serialized_start=1375
+  _globals['_GETRECEIPTRESPONSE']._serialized_end=1435
+  _globals['_REPLAYREQUEST']._serialized_start=1437
+  _globals['_REPLAYREQUEST']._serialized_end=1490
+  _globals['_REPLAYRESPONSE']._serialized_start=1492
+  _globals['_REPLAYRESPONSE']._serialized_end=1570
+  _globals['_RECALLASOFTHENREQUEST']._serialized_start=1572
+  _globals['_RECALLASOFTHENREQUEST']._serialized_end=1633
+  _globals['_DIFFERENCE']._serialized_start=1635
+  _globals['_DIFFERENCE']._serialized_end=1737
+  _globals['_RECALLASOFTHENRESPONSE']._serialized_start=1740
+  _globals['_RECALLASOFTHENRESPONSE']._serialized_end=1886
+  _globals['_RECEIPTSERVICE']._serialized_start=1889
+  _globals['_RECEIPTSERVICE']._serialized_end=2148
 # @@protoc_insertion_point(module_scope)

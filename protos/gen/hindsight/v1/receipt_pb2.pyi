@@ -68,7 +68,7 @@ class ChannelAccount(_message.Message):
     def __init__(self, channel: _Optional[_Union[_recall_pb2.Channel, str]] = ..., found: _Optional[int] = ..., missing: _Optional[str] = ...) -> None: ...
 
 class Receipt(_message.Message):
-    __slots__ = ("receipt_id", "at", "query", "mode", "top_k", "relevance_floor", "weight_similarity", "weight_importance", "hits", "near_misses", "channels", "took_ms", "as_of", "withheld")
+    __slots__ = ("receipt_id", "at", "query", "mode", "top_k", "relevance_floor", "weight_similarity", "weight_importance", "hits", "near_misses", "channels", "took_ms", "as_of", "withheld", "outcome", "note", "final_prompt", "reported_at")
     class TookMsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -90,6 +90,10 @@ class Receipt(_message.Message):
     TOOK_MS_FIELD_NUMBER: _ClassVar[int]
     AS_OF_FIELD_NUMBER: _ClassVar[int]
     WITHHELD_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    NOTE_FIELD_NUMBER: _ClassVar[int]
+    FINAL_PROMPT_FIELD_NUMBER: _ClassVar[int]
+    REPORTED_AT_FIELD_NUMBER: _ClassVar[int]
     receipt_id: str
     at: _timestamp_pb2.Timestamp
     query: str
@@ -104,7 +108,11 @@ class Receipt(_message.Message):
     took_ms: _containers.ScalarMap[str, float]
     as_of: _timestamp_pb2.Timestamp
     withheld: _containers.RepeatedCompositeFieldContainer[_recall_pb2.Withheld]
-    def __init__(self, receipt_id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[_recall_pb2.Mode, str]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., weight_similarity: _Optional[float] = ..., weight_importance: _Optional[float] = ..., hits: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., near_misses: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., channels: _Optional[_Iterable[_Union[ChannelAccount, _Mapping]]] = ..., took_ms: _Optional[_Mapping[str, float]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., withheld: _Optional[_Iterable[_Union[_recall_pb2.Withheld, _Mapping]]] = ...) -> None: ...
+    outcome: _memory_pb2.ReportedOutcome
+    note: str
+    final_prompt: str
+    reported_at: _timestamp_pb2.Timestamp
+    def __init__(self, receipt_id: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., query: _Optional[str] = ..., mode: _Optional[_Union[_recall_pb2.Mode, str]] = ..., top_k: _Optional[int] = ..., relevance_floor: _Optional[float] = ..., weight_similarity: _Optional[float] = ..., weight_importance: _Optional[float] = ..., hits: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., near_misses: _Optional[_Iterable[_Union[Considered, _Mapping]]] = ..., channels: _Optional[_Iterable[_Union[ChannelAccount, _Mapping]]] = ..., took_ms: _Optional[_Mapping[str, float]] = ..., as_of: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., withheld: _Optional[_Iterable[_Union[_recall_pb2.Withheld, _Mapping]]] = ..., outcome: _Optional[_Union[_memory_pb2.ReportedOutcome, str]] = ..., note: _Optional[str] = ..., final_prompt: _Optional[str] = ..., reported_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class GetReceiptResponse(_message.Message):
     __slots__ = ("receipt",)

@@ -42,6 +42,7 @@ from hindsight_ingest.pipeline import Pipeline
 from hindsight_ingest.quota import Quota
 from hindsight_ingest.recording import RecordServicer
 from hindsight_ingest.relating import Relating
+from hindsight_ingest.reporting import Reporting
 from hindsight_ingest.reviewing import Reviewing, ReviewServicer
 from hindsight_ingest.revoking import Revoking
 from hindsight_ingest.rounds import Rounds
@@ -82,7 +83,10 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
 
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
-            IngestServicer(pool, pipeline, changes, Relating(pipeline), observer, quota, desk_writer, errands), server
+            IngestServicer(
+                pool, pipeline, changes, Relating(pipeline), Reporting(pipeline), observer, quota, desk_writer, errands
+            ),
+            server,
         )
         desk_pb2_grpc.add_DeskServiceServicer_to_server(DeskServicer(desks, desk_writer, pipeline, quota), server)
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)

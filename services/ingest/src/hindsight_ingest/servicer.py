@@ -21,6 +21,7 @@ from hindsight_ingest.observing import Observer
 from hindsight_ingest.pipeline import Call, NotOpened, Pipeline, Result
 from hindsight_ingest.quota import Quota
 from hindsight_ingest.relating import Relating
+from hindsight_ingest.reporting import Reporting
 from hindsight_ingest.results import to_message
 from hindsight_ingest.sessions import to_message as to_candidate
 from hindsight_ingest.superseding import MOMENT
@@ -45,6 +46,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         pipeline: Pipeline,
         changes: Changes,
         relating: Relating,
+        reporting: Reporting,
         observer: Observer,
         quota: Quota,
         desk: DeskWriter,
@@ -56,6 +58,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         self._pipeline = pipeline
         self._changes = changes
         self._relating = relating
+        self._reporting = reporting
         self._observer = observer
         self._quota = quota
 
@@ -182,6 +185,17 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         observed = await self._observer.observe(call, session_id, scope, turns, first_turn)
         candidates = map(to_candidate, observed.findings)
         return ingest_pb2.ObserveResponse(first_turn=observed.first_turn, added=observed.added, candidates=candidates)
+
+    async def ReportOutcome(self, request: ingest_pb2.ReportOutcomeRequest, context: Any) -> ingest_pb2.ReportOutcomeResponse:
+        """Keep what became of an answer."""
+        call = to_call(request)
+        await self._quota.check(call.principal.tenant_id)
+        receipt_id = checks.check_id("receipt_id", request.receipt_id)
+        outcome = checks.check_name("outcome", request.outcome, validation.REPORTED_OUTCOMES)
+        note = checks.check_text("note", request.note, max_chars=validation.NOTE_CHARS)
+        final_prompt = validation.check_prompt("final_prompt", request.final_prompt)
+        await self._reporting.report_outcome(call, receipt_id, outcome, note, final_prompt)
+        return ingest_pb2.ReportOutcomeResponse()
 
 
 def _read_candidate(call: Call, field: str, memory: memory_pb2.NewMemory, now: datetime) -> Candidate:

@@ -19,7 +19,6 @@ from hindsight_ingest.pipeline import Call
 from hindsight_ingest.retrospecting import OUTCOMES
 
 OUTCOME_CHARS = 32
-NOTE_CHARS = 2000
 TEXT_CHARS = 8192
 
 
@@ -37,7 +36,7 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         outcome = checks.check_text("outcome", request.outcome, max_chars=OUTCOME_CHARS)
         if outcome.strip() and outcome.strip().lower() not in OUTCOMES:
             raise InvalidField("outcome", "say success, partial or failure, or leave it out")
-        note = checks.check_text("note", request.note, max_chars=NOTE_CHARS)
+        note = checks.check_text("note", request.note, max_chars=validation.NOTE_CHARS)
         ended = await self._observer.complete_task(call, session_id, outcome, note)
         return session_pb2.CompleteTaskResponse(task_id=str(ended.task_id or ""), looks_back=ended.is_new)
 

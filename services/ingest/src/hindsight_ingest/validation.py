@@ -30,6 +30,9 @@ TOOL_CHARS = 128
 MAX_TURN = 2**31 - 1024
 RELATION_TYPE_CHARS = 32
 FORGET_MODES = {0: "delete", 1: "fade", 2: "delete"}
+REPORTED_OUTCOMES = {v: k.removeprefix("REPORTED_OUTCOME_").lower() for k, v in memory_pb2.ReportedOutcome.items() if v}
+NOTE_CHARS = 2000
+PROMPT_BYTES = 32 * 1024
 
 
 def check_key(field: str, key: str) -> str:
@@ -46,6 +49,12 @@ def check_value(field: str, value: str) -> str:
     """A memory's content."""
     checks.check_size(field, value, max_bytes=VALUE_BYTES)
     return checks.check_text(field, value, max_chars=VALUE_BYTES, required=True)
+
+
+def check_prompt(field: str, prompt: str) -> str:
+    """A prompt that an answer went into."""
+    checks.check_size(field, prompt, max_bytes=PROMPT_BYTES)
+    return checks.check_text(field, prompt, max_chars=PROMPT_BYTES)
 
 
 def check_confidence(field: str, confidence: float) -> float:

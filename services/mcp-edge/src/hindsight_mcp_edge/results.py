@@ -78,6 +78,7 @@ OBSERVED = _object(
         },
     }
 )
+REPORTED = _object({"receipt_id": {**_TEXT, "description": "whose account holds the report now"}, "outcome": _TEXT})
 ENDED = _object(
     {
         "task_id": {**_TEXT, "description": "the session's last task; empty: it had none"},

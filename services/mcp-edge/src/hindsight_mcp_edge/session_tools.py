@@ -35,7 +35,19 @@ COMPLETE_FIELDS = (
     Field("outcome", "string", "How it ended; default: the turns decide; 结果.", choices=("success", "partial", "failure")),
     Field("note", "string", "What is worth knowing beside the turns; 补充说明.", high=2000),
 )
-
+REPORT_FIELDS = (
+    Field(
+        "receipt_id",
+        "string",
+        "The receipt_id of the answer that was used; 所用回答的 receipt_id.",
+        required=True,
+        low=1,
+        high=64,
+    ),
+    Field("outcome", "string", "How it ended; 结果.", required=True, choices=("success", "partial", "failure")),
+    Field("note", "string", "What helped, or was wrong or missing; 有用或有误之处.", high=2000),
+    Field("final_prompt", "string", "The prompt as the model got it last; 最终提示词.", high=TEXT_CHARS),
+)
 CONTEXT_FIELDS = (
     SESSION_ID,
     Field(
@@ -65,6 +77,13 @@ async def complete_task(hindsight: Hindsight, given: Arguments, confirm: Confirm
     return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": hint}
 
 
+async def report_outcome(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
+    """Say what became of an answer."""
+    told = {"note": given["note"] or "", "final_prompt": given["final_prompt"] or ""}
+    await hindsight.report_outcome(given["receipt_id"], given["outcome"], **told)
+    return {"receipt_id": given["receipt_id"], "outcome": given["outcome"]}
+
+
 async def recall_context(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """A context that is ready for a prompt."""
     wanted = {"session_id": given["session_id"], "scope": given["scope"] or "", "agent_id": given["agent_id"] or ""}
@@ -92,6 +111,15 @@ def _to_turn(number: int, given: Arguments) -> Turn:
 SESSION_TOOLS = (
     Tool("observe", "Observe turns 记录对话", texts.OBSERVE, OBSERVE_FIELDS, results.OBSERVED, observe),
     Tool("complete_task", "Task is over 任务结束", texts.COMPLETE_TASK, COMPLETE_FIELDS, results.ENDED, complete_task),
+    Tool(
+        "report_outcome",
+        "How it went 结果反馈",
+        texts.REPORT_OUTCOME,
+        REPORT_FIELDS,
+        results.REPORTED,
+        report_outcome,
+        is_idempotent=True,
+    ),
     Tool(
         "recall_context",
         "Context for a prompt 提示词上下文",

@@ -87,6 +87,12 @@ looked back on in the background: goal, steps that worked, pitfalls with what wo
 说明当前任务已结束：用户确认或工作完成时调用，每个任务一次。系统会在后台回顾已记录的对话，提炼目标、有效步骤和踩过的坑，
 下次可用 search_memory 查到。"""
 
+REPORT_OUTCOME = """\
+Report how it went, by the receipt_id that recall_context or memory_search answered. Call it after the task for which you used
+that answer; once more replaces what was said before. It is kept with the account of that recall, secrets masked.
+反馈结果：任务结束后，用 recall_context 或 memory_search 返回的 receipt_id 调用，说明用了那次回答之后任务是否完成；
+再次调用会覆盖之前的反馈。反馈与那次召回的记录一起保存，机密会被遮盖。"""
+
 END_SESSION = """\
 Say that the conversation is over. Its open task is looked back on, the session is summed up, its desk is cleared.
 说明会话已结束：未完结的任务会被回顾，整个会话会生成摘要，案头随之清空。"""

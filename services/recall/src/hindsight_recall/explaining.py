@@ -9,6 +9,7 @@ from hindsight_runtime import checks
 from hindsight_runtime.errors import NotFound
 from hindsight_runtime.identity import Principal, caller
 from hindsight_store.reader import reading
+from hindsight_store.records import Report
 
 from hindsight_recall import wire
 from hindsight_recall.calls import Banks, fit, reader_of, show
@@ -26,12 +27,12 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
 
     async def GetReceipt(self, request: receipt_pb2.GetReceiptRequest, context: Any) -> receipt_pb2.GetReceiptResponse:
         """The account of one recall."""
-        receipt, _ = await self._find_receipt(request)
-        return receipt_pb2.GetReceiptResponse(receipt=wire.to_receipt(receipt))
+        receipt, report, _ = await self._find_receipt(request)
+        return receipt_pb2.GetReceiptResponse(receipt=wire.to_receipt(receipt, report))
 
     async def Replay(self, request: receipt_pb2.ReplayRequest, context: Any) -> receipt_pb2.ReplayResponse:
         """A recall's ranking, computed again from its receipt."""
-        receipt, _ = await self._find_receipt(request)
+        receipt, *_ = await self._find_receipt(request)
         again, is_identical = receipt.replay()
         hits = [wire.to_considered(rank, place) for rank, place in enumerate(again, start=1)]
         return receipt_pb2.ReplayResponse(hits=hits, is_identical=is_identical)
@@ -40,7 +41,7 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
         self, request: receipt_pb2.RecallAsOfThenRequest, context: Any
     ) -> receipt_pb2.RecallAsOfThenResponse:
         """A receipt's query, asked of what was recorded then and of what is recorded now."""
-        receipt, agent_id = await self._find_receipt(request)
+        receipt, _, agent_id = await self._find_receipt(request)
         answers = []
         for as_of_then in (True, False):
             query = asked_again(receipt, self._recaller.clock(), as_of_then=as_of_then)
@@ -51,16 +52,18 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
             hits_then=fit(then), hits_now=fit(now), differences=wire.to_differences(receipt.hits, answers[1])
         )
 
-    async def _find_receipt(self, request: Any) -> tuple[Receipt, str]:
+    async def _find_receipt(self, request: Any) -> tuple[Receipt, Report | None, str]:
         principal, agent_id = reader_of(request)
         receipt_id = checks.check_id("receipt_id", request.receipt_id)
         bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
             kept = None if bank_id is None else await reader.receipt(bank_id, receipt_id)
-        receipt = from_document(kept[1]) if kept and (kept[0] == principal.key_id or "admin" in principal.rights) else None
-        if receipt is None or not _may_see_all(principal, receipt.query.selection.scopes):
+        if kept and kept.principal != principal.key_id and "admin" not in principal.rights:
+            kept = None
+        receipt = from_document(kept.document) if kept else None
+        if kept is None or receipt is None or not _may_see_all(principal, receipt.query.selection.scopes):
             raise NotFound("no such receipt; it can be read a moment after the answer, for seven days, by the key that asked")
-        return receipt, agent_id
+        return receipt, kept.report, agent_id
 
 
 def _may_see_all(principal: Principal, scopes: Sequence[str] | None) -> bool:

@@ -14,7 +14,7 @@ from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import SESSION_PREFIX, Principal
 from hindsight_store.desks import Entry
-from hindsight_store.records import Conflict, Grant, Kept, Memory, RelationSeen, Selection, Use
+from hindsight_store.records import Conflict, Grant, Kept, Memory, RelationSeen, Report, Selection, Use
 from hindsight_store.reviews import Review
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
@@ -293,8 +293,8 @@ def _to_identity(name: str, *, is_turn: bool) -> dict[str, Any]:
     return {"session_id": session_id, "turn": int(number)} if is_turn else {"memory_id": name}
 
 
-def to_receipt(receipt: Receipt) -> receipt_pb2.Receipt:
-    """A receipt as a message."""
+def to_receipt(receipt: Receipt, report: Report | None) -> receipt_pb2.Receipt:
+    """A receipt as a message, with what was reported of it."""
     query, found = receipt.query, receipt.found_by()
     channels = sorted({*found, *receipt.missing})
     message = receipt_pb2.Receipt(
@@ -320,6 +320,9 @@ def to_receipt(receipt: Receipt) -> receipt_pb2.Receipt:
         considered.MergeFrom(receipt_pb2.Considered(flags=[f"FLAG_{flag.upper()}" for flag in flags]))
     if query.selection.begun_by:
         message.as_of.CopyFrom(to_stamp(query.selection.begun_by))
+    if report:
+        said = {"note": report.note, "final_prompt": report.final_prompt, "reported_at": to_stamp(report.at)}
+        message.MergeFrom(receipt_pb2.Receipt(outcome=f"REPORTED_OUTCOME_{report.outcome.upper()}", **said))
     return message
 
 

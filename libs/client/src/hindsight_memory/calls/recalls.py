@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Literal
 
-from hindsight.v1 import recall_pb2, receipt_pb2
+from hindsight.v1 import ingest_pb2, memory_pb2, recall_pb2, receipt_pb2
 
 from hindsight_memory.connection import Connection
 from hindsight_memory.types.contexts import Context
 from hindsight_memory.types.memories import Filter
-from hindsight_memory.types.recalls import Answer, Considered, GateVerdict, Mode, Receipt, ThenAndNow, Working
+from hindsight_memory.types.recalls import Answer, Considered, GateVerdict, Mode, Receipt, ReportedOutcome, ThenAndNow, Working
 from hindsight_memory.wire.contexts import to_context
 from hindsight_memory.wire.fields import enum, fill
 from hindsight_memory.wire.memories import from_filter
@@ -97,6 +97,22 @@ class RecallCalls(Connection):
         """The account of a recall, by the id its answer carries; there a moment after the answer, and for seven days."""
         request = receipt_pb2.GetReceiptRequest(agent_id=agent_id or self._agent_id, receipt_id=receipt_id)
         return to_receipt((await self._call(self._receipts.GetReceipt, request)).receipt)
+
+    async def report_outcome(
+        self,
+        receipt_id: str,
+        outcome: ReportedOutcome,
+        note: str = "",
+        final_prompt: str = "",
+        *,
+        agent_id: str = "",
+        request_id: str = "",
+    ) -> None:
+        """Say what became of an answer, by the id it carries; kept with its receipt, in place of an earlier report."""
+        number = enum("REPORTED_OUTCOME", outcome, memory_pb2.ReportedOutcome, "outcome")
+        told = {"receipt_id": receipt_id, "outcome": number, "note": note, "final_prompt": final_prompt}
+        fields = told | self._identity(agent_id, request_id)
+        await self._call(self._ingest.ReportOutcome, fill(ingest_pb2.ReportOutcomeRequest(), fields))
 
     async def replay(self, receipt_id: str, *, agent_id: str = "") -> tuple[tuple[Considered, ...], bool]:
         """A recall's ranking, computed again from its receipt, and whether it is the one that was given."""

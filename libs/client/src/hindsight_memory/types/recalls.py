@@ -12,6 +12,7 @@ from hindsight_memory.types.sessions import Turn
 Mode = Literal["semantic", "tag", "hybrid"]
 Working = Literal["also", "first", "only"]
 HitReason = Literal["topic", "standing", "history"]
+ReportedOutcome = Literal["success", "partial", "failure"]
 Flag = Literal["contradicts_context", "odd_one_out", "under_review", "unverified"]
 
 
@@ -128,6 +129,10 @@ class Receipt:
     channels: tuple[ChannelAccount, ...]
     took_ms: Mapping[str, float]
     withheld: Mapping[str, Flag] = field(default_factory=dict)
+    outcome: ReportedOutcome | Literal[""] = ""  # what became of the answer; empty: nothing was reported
+    note: str = ""
+    final_prompt: str = ""
+    reported_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

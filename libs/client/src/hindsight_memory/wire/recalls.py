@@ -90,6 +90,10 @@ def to_receipt(r: receipt_pb2.Receipt) -> Receipt:
         channels=channels,
         took_ms=dict(r.took_ms),
         withheld=to_withheld(r.withheld),
+        outcome=short("REPORTED_OUTCOME", r.outcome, memory_pb2.ReportedOutcome) if r.outcome else "",
+        note=r.note,
+        final_prompt=r.final_prompt,
+        reported_at=moment(r, "reported_at"),
     )
 
 
