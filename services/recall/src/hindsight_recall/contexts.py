@@ -168,19 +168,23 @@ def _digest(name: str) -> str:
 def _describe(hit: Hit) -> str:
     """A line without its citation: what it says, of what and since when, and what speaks against it."""
     subject = hit.subject
-    said = text_of(subject).strip().replace("\n", "\n  ")  # a line cannot begin what looks like another one
+    said = "\n  ".join(text_of(subject).strip().splitlines())  # no line begins like another one, whatever breaks it
     notes = [flag.replace("_", " ") for flag in hit.flags]
     if isinstance(subject, Kept):
         memory = subject.memory
         key = memory.key if memory.key.lower() not in memory.value.lower() else ""
         notes = [*([key] if key else []), f"{memory.valid_from:%Y-%m-%d}", *notes]
     elif isinstance(subject, Turn):
-        who = subject.tool or subject.role
+        who = _on_one_line(subject.tool) or subject.role
         said, notes = f"{who}: {said}", [f"{subject.at:%Y-%m-%d}", *notes]
     elif subject.key.lower() not in subject.value.lower():
         notes = [subject.key, *notes]
-    plain = " ".join("; ".join(notes).split())
+    plain = _on_one_line("; ".join(notes))
     return f"{said} ({plain})" if plain else said
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _take(lines: Sequence[Item], budget_tokens: int, count: Count) -> Collection[str]:
@@ -224,7 +228,7 @@ def _to_text(items: Sequence[Item], relations: Sequence[RelationSeen]) -> tuple[
 
 def _relate(seen: RelationSeen, cited: Mapping[str, str]) -> str:
     relation = seen.relation
-    return f"[{cited[str(relation.from_id)]}] {relation.type} [{cited[str(relation.to_id)]}]"
+    return f"[{cited[str(relation.from_id)]}] {_on_one_line(relation.type)} [{cited[str(relation.to_id)]}]"
 
 
 def withheld_of(withheld: Mapping[str, str]) -> list[LeftOut]:
