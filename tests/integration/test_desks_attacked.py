@@ -126,3 +126,12 @@ async def test_a_key_of_one_scope_asks_its_session_s_desk(services):
         with pytest.raises(HindsightError) as refused:
             await client.recall("Which step is the form at?", working="first", where=Filter(scope="session:s1"))
         assert refused.value.code == "PERMISSION_DENIED"
+
+
+async def test_a_weaker_source_s_nearly_same_words_take_no_one_s_place(client: Hindsight):
+    told = "Payments of the greenhouse project in the old harbour district always go to the account which {} keeps "
+    told += "for our small team near Lisbon station."
+    await client.write(NewMemory("payments", told.format("Ada"), is_core=True, scope="user:1"))
+    await client.put_entry("user:1", NewEntry("payments", told.format("Bob"), source=Source("tool")))
+    context = await client.recall_context(scope="user:1")
+    assert [(item.section, "Ada" in item.line) for item in context.items] == [("desk", False), ("core", True)]

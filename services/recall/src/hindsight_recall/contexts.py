@@ -122,22 +122,31 @@ def _drop_duplicates(offers: Sequence[Offer]) -> tuple[list[Offer], list[LeftOut
     """The offers without those that say what an earlier one says, or are it."""
     kept: dict[str, Offer] = {}
     said_by: dict[tuple[str, ...], str] = {}
-    long: list[tuple[str, frozenset[str]]] = []
+    long: list[tuple[str, frozenset[str], str]] = []
     left_out: list[LeftOut] = []
     for offer in offers:
         if offer.name in kept:
             continue
         said = sense(text_of(offer.hit.subject))
         words = frozenset(said)
-        twin = said_by.get(said) or next((name for name, other in long if _are_alike(words, other)), "")
+        source = _source_of(offer.hit.subject)
+        # Among words that are only nearly the same a weaker source may have changed the one that matters.
+        near = (name for name, other, by in long if by in (source, "user") and _are_alike(words, other))
+        twin = said_by.get(said) or next(near, "")
         if twin:
             left_out.append(LeftOut(offer.name, offer.section, "duplicate", twin))
             continue
         kept[offer.name] = offer
         said_by[said] = offer.name
         if len(words) >= ALIKE_WORDS:
-            long.append((offer.name, words))
+            long.append((offer.name, words, source))
     return list(kept.values()), left_out
+
+
+def _source_of(subject: Subject) -> str:
+    if isinstance(subject, Turn):
+        return "user" if subject.role == "user" else "tool"
+    return subject.memory.source if isinstance(subject, Kept) else subject.source
 
 
 def _are_alike(a: frozenset[str], b: frozenset[str]) -> bool:
