@@ -102,16 +102,16 @@ class Errands:
     async def flush(self) -> None:
         """Run all that is pending."""
         while self._pending:
+            errand = self._pending.popleft()  # before it runs: what overflows meanwhile drops from the left
             try:
-                await self._pending[0]()
+                await errand()
             except NoRoom:
                 pass  # what is pinned goes first
             except DesksUnavailable as away:
-                self._dropped += len(self._pending)
+                self._dropped += 1 + len(self._pending)
                 log.warning("desks not brought up to date", why=str(away), dropped=self._dropped)
                 self._pending.clear()
                 return
-            self._pending.popleft()
 
 
 @asynccontextmanager
