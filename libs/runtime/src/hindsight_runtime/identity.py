@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
+from urllib.parse import quote
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -121,12 +122,17 @@ class Principal:
         if self.may_use(named):
             return named
         if named.startswith(SESSION_PREFIX) and len(self.scopes) == 1 and not self.scopes[0].endswith("*"):
-            return f"/{self.scopes[0]}/{named}"  # no scope begins so
+            return session_desk(self.scopes[0], named)
         raise PermissionDenied("the key is limited to other scopes; name one of its own")
 
     def _admit(self, scope: str, *, reading: bool) -> None:
         if not (self.may_read(scope) if reading else self.may_use(scope)):
             raise PermissionDenied("the key is limited to other scopes; name one of its own")
+
+
+def session_desk(own: str, session: str) -> str:
+    """What the desk of a session is called for keys of a single scope. No scope begins so, and no two pairs are called alike."""
+    return f"/{quote(own, safe='')}/{session}"
 
 
 _caller: ContextVar[Principal] = ContextVar("caller")

@@ -1,6 +1,8 @@
 """What is put on a desk by a call: guarded, weighed, and kept before the answer; also what is too unsure for a memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from hindsight_runtime.errors import DeskFull, DisguisedText, InstructionNotAllowed, NotConfigured
 from hindsight_runtime.identity import Principal
@@ -21,6 +23,7 @@ class DeskWriter:
     desks: Desks | None  # None: there is no Redis
     guard: TextGuard
     count: Count
+    clock: Callable[[], datetime]
 
     async def put(self, principal: Principal, desk: Desk, entry: Entry, ttl_s: int = 0) -> Put:
         """Put an entry; it lives for so many seconds unless it is used, or as long as is usual.
@@ -53,7 +56,7 @@ class DeskWriter:
             confidence=confidence,
             importance=candidate.importance,
             tokens=0,
-            put_at=candidate.valid_from,
+            put_at=self.clock(),
         )
         await self.put(principal, desk, entry)
         return Result("working", detail=ON_DESK, adjustments=candidate.adjustments)

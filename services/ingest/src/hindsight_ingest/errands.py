@@ -9,11 +9,13 @@ from functools import partial
 
 import structlog
 from hindsight_runtime.errors import PermissionDenied
-from hindsight_runtime.identity import SESSION_PREFIX, Principal
+from hindsight_runtime.identity import SESSION_PREFIX, Principal, session_desk
 from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry, NoRoom
 from hindsight_store.sessions import Session
+from hindsight_store.turns import Turn
 
 from hindsight_ingest.appraising import Count, weigh_up
+from hindsight_ingest.keeping import to_candidate
 from hindsight_ingest.listening import Finding
 
 PENDING = 2_000  # what comes on top of that drops the oldest
@@ -42,21 +44,22 @@ class Errands:
         if self._desks and ids:
             self._add(partial(self._desks.warm, {desk: ids}, self._clock()))
 
-    def lay_out(self, principal: Principal, agent_id: str, session_id: str, findings: Sequence[Finding]) -> None:
-        """Put what was found in turns on the session's desk; not what waits for a person's word."""
+    def lay_out(self, principal: Principal, agent_id: str, session_id: str, heard: Sequence[tuple[Turn, Finding]]) -> None:
+        """Put what was found in turns on the session's desk, as the word of who said it; not what waits for a person's word."""
         try:
             desk = Desk(principal.tenant_id, agent_id, principal.desk_of(SESSION_PREFIX + session_id))
         except PermissionDenied:
             return  # a key of several scopes has no desk for a session
-        for one in findings:
+        for turn, one in heard:
             if self._desks and not one.is_instruction:
+                said = to_candidate(turn, one, principal, desk.scope)
                 entry = Entry(
-                    key=one.key[:KEY_CHARS],
-                    trigger=one.query,
-                    value=one.value,
-                    source="user",
-                    confidence=one.confidence,
-                    importance=one.importance,
+                    key=said.key[:KEY_CHARS],
+                    trigger=said.trigger,
+                    value=said.value,
+                    source=said.source,
+                    confidence=said.confidence,
+                    importance=said.importance,
                     tokens=0,
                     is_task_state=one.timing == "desk",
                     put_at=self._clock(),
@@ -73,7 +76,7 @@ class Errands:
 
     def _clear(self, tenant_id: int, agent_id: str, session: Session, *, only_task_state: bool) -> None:
         name = SESSION_PREFIX + session.session_id
-        for scope in (name, f"/{session.scope}/{name}"):
+        for scope in (name, session_desk(session.scope, name)):
             if self._desks:
                 desk = Desk(tenant_id, agent_id, scope)
                 self._add(partial(self._desks.clear, desk, only_task_state=only_task_state))
@@ -99,16 +102,16 @@ class Errands:
     async def flush(self) -> None:
         """Run all that is pending."""
         while self._pending:
+            errand = self._pending.popleft()  # before it runs: what overflows meanwhile drops from the left
             try:
-                await self._pending[0]()
+                await errand()
             except NoRoom:
                 pass  # what is pinned goes first
             except DesksUnavailable as away:
-                self._dropped += len(self._pending)
+                self._dropped += 1 + len(self._pending)
                 log.warning("desks not brought up to date", why=str(away), dropped=self._dropped)
                 self._pending.clear()
                 return
-            self._pending.popleft()
 
 
 @asynccontextmanager

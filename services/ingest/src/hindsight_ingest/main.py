@@ -75,7 +75,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         desks = await stack.enter_async_context(open_desks(settings.redis_url, budget_tokens=settings.desk_tokens))
         probes["redis"] = desks.ping
     errands = await stack.enter_async_context(open_errands(Errands(desks, count, clock=_now)))
-    desk_writer = DeskWriter(desks, guard, count)
+    desk_writer = DeskWriter(desks, guard, count, clock=_now)
     denials = await stack.enter_async_context(open_denials(pool))
     observer = Observer(pool, Rounds(settings.rules, settings.silence, clock=_now), guard, errands, clock=_now)
     changes = Changes(pool, pipeline)

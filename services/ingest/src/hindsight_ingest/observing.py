@@ -83,9 +83,9 @@ class Observer:
         self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
         if after.task_turn != session.task_turn:
             self._errands.end_task(call.principal.tenant_id, call.agent_id, after)
-        trusted = {observed.first_turn + i for i, turn in enumerate(turns) if not turn.is_withheld}
-        at_hand = [one for one in observed.findings if one.turn in trusted]
-        self._errands.lay_out(call.principal, call.agent_id, session_id, at_hand)
+        heard = [(turns[one.turn - observed.first_turn], one) for one in observed.findings]
+        trusted = [(turn, one) for turn, one in heard if not turn.is_withheld]
+        self._errands.lay_out(call.principal, call.agent_id, session_id, trusted)
         return observed
 
     async def complete_task(self, call: Call, session_id: str, outcome: str, note: str) -> Ended:

@@ -1,5 +1,6 @@
 """recall_context: what is offered to a context, from the desks, from what an agent should always know, and from a recall."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -56,7 +57,7 @@ class ContextMaker:
         ]
         async with reading(self._pool, query.tenant_id) as reader:
             relations = await reader.relations_among(query.bank_id, list(memory_ids(offers)), limit=RELATIONS)
-        context = compose(offers, relations, budget_tokens=budget_tokens, count=self._count)
+        context = await asyncio.to_thread(compose, offers, relations, budget_tokens=budget_tokens, count=self._count)
         if answer:
             context = replace(context, left_out=[*withheld_of(answer.withheld), *context.left_out])
             missing |= answer.missing

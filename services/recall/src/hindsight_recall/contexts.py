@@ -1,6 +1,7 @@
 """A context that is ready for a prompt: lines of desk, core memories, memories and turns, within a budget of tokens. Pure."""
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -29,9 +30,9 @@ POOLS: Sequence[tuple[Collection[Section], float]] = ((("desk",), 0.4), (("core"
 CITED_CHARS = 6  # of the end of an id, or as many as it takes
 ALIKE = 0.9  # of the words of two lines, none of which is a number or a negation, and they say the same
 ALIKE_WORDS = 8  # of the shorter one; in fewer, each word says something of its own
+WORDS_OF_TOKEN = 2  # no family of models has fewer tokens than half of the words
 PIVOTS = frozenset("not,no,never,nor,without,but,except,不,没,没有,别,未,非,无,勿,莫,除了".split(","))  # noqa: SIM905 - shorter
 Count = Callable[[str], int]
-Sense = tuple[tuple[str, ...], frozenset[str]]  # a text's words in order, and as a set
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,18 @@ def compose(offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budge
     out comes in where there is room in the end. The text has a section after the other, and never more tokens than the budget.
     """
     unique, left_out = _drop_duplicates(offers)
-    lines = _to_lines(unique, count)
+    lines = _to_lines(unique, budget_tokens, count)
     taken = _take(lines, budget_tokens, count)
     order = list(HEADINGS)
     items = sorted((line for line in lines if line.offer.name in taken), key=lambda one: order.index(one.offer.section))
     among = _among(relations, items)
     text, told = _to_text(items, among)
-    while count(text) > budget_tokens and (among or items):  # the sum of the lines is an estimate of the whole
-        among, items = (among[:-1], items) if among else (among, items[:-1])
+    if among and count(text) > budget_tokens:
+        numbers = range(len(among))
+        among = among[: max(0, bisect_right(numbers, budget_tokens, key=lambda n: count(_to_text(items, among[:n])[0])) - 1)]
+        text, told = _to_text(items, among)
+    while items and count(text) > budget_tokens:  # the sum of the lines is an estimate of the whole
+        items = items[:-1]
         text, told = _to_text(items, among)
     inside = {item.offer.name for item in items}
     left_out += [LeftOut(line.offer.name, line.offer.section, "budget") for line in lines if line.offer.name not in inside]
@@ -116,38 +121,50 @@ def text_of(subject: Subject) -> str:
 def _drop_duplicates(offers: Sequence[Offer]) -> tuple[list[Offer], list[LeftOut]]:
     """The offers without those that say what an earlier one says, or are it."""
     kept: dict[str, Offer] = {}
-    senses: list[tuple[str, Sense]] = []
+    said_by: dict[tuple[str, ...], str] = {}
+    long: list[tuple[str, frozenset[str], str]] = []
     left_out: list[LeftOut] = []
     for offer in offers:
         if offer.name in kept:
             continue
         said = sense(text_of(offer.hit.subject))
-        own = (said, frozenset(said))
-        twin = next((name for name, other in senses if _say_the_same(own, other)), "")
+        words = frozenset(said)
+        source = _source_of(offer.hit.subject)
+        # Among words that are only nearly the same a weaker source may have changed the one that matters.
+        near = (name for name, other, by in long if by in (source, "user") and _are_alike(words, other))
+        twin = said_by.get(said) or next(near, "")
         if twin:
             left_out.append(LeftOut(offer.name, offer.section, "duplicate", twin))
             continue
         kept[offer.name] = offer
-        senses.append((offer.name, own))
+        said_by[said] = offer.name
+        if len(words) >= ALIKE_WORDS:
+            long.append((offer.name, words, source))
     return list(kept.values()), left_out
 
 
-def _say_the_same(one: Sense, other: Sense) -> bool:
-    if one[0] == other[0]:
-        return True
-    a, b = one[1], other[1]
-    fewer, more = sorted((len(a), len(b)))
-    if fewer < ALIKE_WORDS or fewer < ALIKE * more or len(a & b) < ALIKE * len(a | b):
+def _source_of(subject: Subject) -> str:
+    if isinstance(subject, Turn):
+        return "user" if subject.role == "user" else "tool"
+    return subject.memory.source if isinstance(subject, Kept) else subject.source
+
+
+def _are_alike(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether long enough statements have nearly the same words. Asked of every pair: what is cheap comes first."""
+    shared, most = ALIKE * (len(a) + len(b)) / (1 + ALIKE), min(len(a), len(b))
+    if most < ALIKE_WORDS or most < shared or len(a & b) < shared:
         return False
     return not any(word in PIVOTS or any(c.isdigit() for c in word) for word in a ^ b)
 
 
-def _to_lines(offers: Sequence[Offer], count: Count) -> list[Item]:
+def _to_lines(offers: Sequence[Offer], budget_tokens: int, count: Count) -> list[Item]:
     citations = _cite([offer.name for offer in offers])
     found = []
     for offer in offers:
         line = f"[{citations[offer.name]}] {_describe(offer.hit)}"
-        found.append(Item(offer, citations[offer.name], line, count(line + "\n")))
+        is_hopeless = len(line.split()) > WORDS_OF_TOKEN * budget_tokens  # counting is what costs
+        tokens = budget_tokens + 1 if is_hopeless else count(line + "\n")
+        found.append(Item(offer, citations[offer.name], line, tokens))
     return found
 
 
@@ -168,19 +185,23 @@ def _digest(name: str) -> str:
 def _describe(hit: Hit) -> str:
     """A line without its citation: what it says, of what and since when, and what speaks against it."""
     subject = hit.subject
-    said = text_of(subject).strip().replace("\n", "\n  ")  # a line cannot begin what looks like another one
+    said = "\n  ".join(text_of(subject).strip().splitlines())  # no line begins like another one, whatever breaks it
     notes = [flag.replace("_", " ") for flag in hit.flags]
     if isinstance(subject, Kept):
         memory = subject.memory
         key = memory.key if memory.key.lower() not in memory.value.lower() else ""
         notes = [*([key] if key else []), f"{memory.valid_from:%Y-%m-%d}", *notes]
     elif isinstance(subject, Turn):
-        who = subject.tool or subject.role
+        who = _on_one_line(subject.tool) or subject.role
         said, notes = f"{who}: {said}", [f"{subject.at:%Y-%m-%d}", *notes]
     elif subject.key.lower() not in subject.value.lower():
         notes = [subject.key, *notes]
-    plain = " ".join("; ".join(notes).split())
+    plain = _on_one_line("; ".join(notes))
     return f"{said} ({plain})" if plain else said
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _take(lines: Sequence[Item], budget_tokens: int, count: Count) -> Collection[str]:
@@ -224,7 +245,7 @@ def _to_text(items: Sequence[Item], relations: Sequence[RelationSeen]) -> tuple[
 
 def _relate(seen: RelationSeen, cited: Mapping[str, str]) -> str:
     relation = seen.relation
-    return f"[{cited[str(relation.from_id)]}] {relation.type} [{cited[str(relation.to_id)]}]"
+    return f"[{cited[str(relation.from_id)]}] {_on_one_line(relation.type)} [{cited[str(relation.to_id)]}]"
 
 
 def withheld_of(withheld: Mapping[str, str]) -> list[LeftOut]:

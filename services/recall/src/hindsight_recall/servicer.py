@@ -70,7 +70,6 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         if request.drop_irrelevant and not request.HasField("relevance_floor"):
             floor = self._recaller.relevance_floor
         deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
-        selection = wire.read_asked(request, principal, self._recaller.clock())
         zone = wire.read_zone(request.time_zone)
         context = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
         before = _token(request)
@@ -81,6 +80,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
         if working and not desks:
             raise InvalidField("session_id", "name the session, or a scope in the filter: a desk belongs to one of them")
+        if working == "only" and request.filter.scope in desks and not principal.may_read(request.filter.scope):
+            request.filter.scope = ""  # the desk of a session is the key's, no matter whose the scope of its memories is
+        selection = wire.read_asked(request, principal, self._recaller.clock())
         bank_id = await self._banks.find(principal, agent_id)
         if bank_id is None and not desks:
             return recall_pb2.RecallResponse(agent_id=agent_id)
