@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hindsight_local import home as home_module
 from hindsight_local import program as program_module
 from hindsight_local import supervision
 from hindsight_local.dsn import with_database, with_user
@@ -40,7 +41,17 @@ def test_home_is_held_by_one_and_keeps_its_secrets(tmp_path: Path):
 
 def test_free_port_is_remembered(tmp_path: Path):
     with held_home(tmp_path / "home") as home:
-        assert home.remembered_port("redis") == home.remembered_port("redis")
+        assert home.remembered_port("redis", ()) == home.remembered_port("redis", ())
+
+
+def test_a_port_that_is_picked_is_none_that_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    ports = {"ingest_port": 41, "recall_port": 42, "embed_port": 43, "worker_port": 47, "edge_port": 44}
+    settings = LocalSettings(home=tmp_path, port_offset=10_000, database_url="", redis_url="", **ports)
+    offered = iter([10_041, 10_048, 10_044, 10_048, 10_049])
+    monkeypatch.setattr(home_module, "free_port", lambda: next(offered))
+    with held_home(tmp_path / "home") as home:
+        chosen = choose_ports(settings, home)
+    assert (chosen["postgres"], chosen["redis"]) == (10_048, 10_049)
 
 
 def test_offset_moves_every_chosen_port(tmp_path: Path):

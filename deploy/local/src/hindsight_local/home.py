@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import signal
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -74,12 +74,13 @@ class Home:
         self.secrets = replace(self.secrets, api_key=api_key)
         _write_json(self.secrets_file, asdict(self.secrets))
 
-    def remembered_port(self, name: str) -> int:
-        """The free port picked for a server at an earlier start, or another one where that is taken by now."""
+    def remembered_port(self, name: str, besides: Container[int]) -> int:
+        """The free port picked for a server at an earlier start, or another one where that is taken, or wanted, by now."""
         ports = _read_json(self._ports_file)
         port = ports.get(name, 0)
-        if not port or not is_free(port):
-            port = free_port()
+        if not port or port in besides or not is_free(port):
+            while (port := free_port()) in besides:
+                pass
             _write_json(self._ports_file, {**ports, name: port})
         return port
 

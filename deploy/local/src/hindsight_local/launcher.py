@@ -147,9 +147,10 @@ def choose_ports(settings: LocalSettings, home: Home) -> dict[str, int]:
         asked["postgres"] = settings.postgres_port
     if not settings.redis_url:
         asked["redis"] = settings.redis_port
+    wanted = {port + settings.port_offset for port in asked.values() if port}
     ports: dict[str, int] = {}
     for name, port in asked.items():
-        port = port + settings.port_offset if port else home.remembered_port(name)
+        port = port + settings.port_offset if port else home.remembered_port(name, {*wanted, *ports.values()})
         setting = f"HINDSIGHT_{name.upper()}_PORT"
         remedy = f"set {setting}, or HINDSIGHT_PORT_OFFSET to move all"
         if port in ports.values() or port > 65_535:
