@@ -65,7 +65,6 @@ async def test_two_hundred_turns_with_desk_context_tasks_and_reports(edge: Conne
                 assert step in context["text"]
                 await call(client, "complete_task", session_id=SESSION, outcome="success")
                 await call(client, "report_outcome", receipt_id=context["receipt_id"], outcome="success", note=f"task {task}")
-                await worker()
             listed = await call(client, "desk_get", session_id=SESSION)
             assert "progress" in json.dumps(listed)
             last = contexts[-1]["text"]
