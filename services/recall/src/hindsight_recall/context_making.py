@@ -1,7 +1,7 @@
 """recall_context: what is offered to a context, from the desks, from what an agent should always know, and from a recall."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import asyncpg
@@ -10,7 +10,7 @@ from hindsight_store.reader import reading
 from hindsight_store.records import Kept
 from hindsight_store.turns import Turn
 
-from hindsight_recall.consistency import doubt, flags_of
+from hindsight_recall.consistency import Doubt, doubt, flags_of
 from hindsight_recall.contexts import Context, Count, Offer, compose, memory_ids, withheld_of, without_scores
 from hindsight_recall.recalling import Answer, Query, Recaller
 from hindsight_recall.working import WORKING
@@ -51,7 +51,7 @@ class ContextMaker:
         answer = await self._recaller.recall(query) if query.text.strip() and query.bank_id else None
         core = await self._read_core(query, with_standing=answer is None)
         offers = [
-            *self._offer_entries(entries, query),
+            *_offer_entries(entries),
             *core,
             *[Offer("turn" if isinstance(hit.subject, Turn) else "memory", hit) for hit in (answer.hits if answer else ())],
         ]
@@ -62,11 +62,6 @@ class ContextMaker:
             context = replace(context, left_out=[*withheld_of(answer.withheld), *context.left_out])
             missing |= answer.missing
         return Made(context, answer, missing)
-
-    def _offer_entries(self, entries: Sequence[Entry], query: Query) -> list[Offer]:
-        """The entries of desks: pinned ones first, then as they lie there, the newest first."""
-        ordered = sorted(entries, key=lambda entry: not entry.is_pinned)
-        return [Offer("desk", replace(without_scores(entry), flags=flags_of(entry, {}))) for entry in ordered]
 
     async def _read_core(self, query: Query, *, with_standing: bool) -> list[Offer]:
         """What an agent should always know; without what the present contradicts and a weak source says."""
@@ -79,7 +74,13 @@ class ContextMaker:
         return [_offer_core(kept, flags_of(kept, doubts)) for kept in found if not _is_withheld(kept, doubts)]
 
 
-def _is_withheld(kept: Kept, doubts: dict) -> bool:
+def _offer_entries(entries: Sequence[Entry]) -> list[Offer]:
+    """The entries of desks: pinned ones first, then as they lie there, the newest first."""
+    ordered = sorted(entries, key=lambda entry: not entry.is_pinned)
+    return [Offer("desk", replace(without_scores(entry), flags=flags_of(entry, {}))) for entry in ordered]
+
+
+def _is_withheld(kept: Kept, doubts: Mapping[str, Doubt]) -> bool:
     found = doubts.get(str(kept.memory.memory_id))
     return found is not None and found.is_withheld
 

@@ -97,7 +97,7 @@ class WorkingSearch:
         async with reading(ask.pool, ask.tenant_id) as reader:
             ids = await reader.selected(ask.bank_id, ask.selection, [UUID(name) for name in dict.fromkeys(names)])
             wanted = list(ask.plan.wanted)
-            features = await reader.features(ask.bank_id, ids, embedding, wanted, known_at=None) if ids else []
+            features = await reader.features(ask.bank_id, ids, embedding, wanted, known_at=ask.selection.known_at) if ids else []
         self.kept = {f.kept.memory.memory_id: f.kept for f in features}
         statistics = _statistics([f.counts for f in features], [f.length for f in features])
         gauge = Gauge(scale, ask.plan.wanted, statistics, ask.plan.periods, ask.moment, ask.plan.reference)
