@@ -9,7 +9,7 @@ import asyncpg
 from hindsight.v1 import ingest_pb2, ingest_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import BatchRejected, DeskFull, DisguisedText, InstructionNotAllowed, InvalidField, PermissionDenied
-from hindsight_store.desks import Desk
+from hindsight_store.desks import Desk, DesksUnavailable
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call, to_opened_call
@@ -108,10 +108,16 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def _write(
         self, call: Call, checked: Sequence[Candidate | Unsure | InvalidField], *, all_or_nothing: bool
     ) -> list[Result]:
-        """Write what is sure enough, then put the rest on desks; in order, what became of each."""
+        """Write what is sure enough, then put the rest on desks; in order, what became of each. All or nothing: the rest first,
+        and what a desk refuses fails the call."""
         sure = [one for one in checked if not isinstance(one, Unsure)]
+        unsure = {i: one for i, one in enumerate(checked) if isinstance(one, Unsure)}
+        put: dict[int, Result] = {}
+        if all_or_nothing and not any(isinstance(one, InvalidField) for one in checked):
+            put = {i: await self._desk.put_unsure(call, one.candidate, one.confidence) for i, one in unsure.items()}
         written = iter(await self._pipeline.write(call, sure, all_or_nothing=all_or_nothing) if sure else [])
-        results = [await self._put(call, one) if isinstance(one, Unsure) else next(written) for one in checked]
+        put = put or {i: await self._put(call, one) for i, one in unsure.items()}
+        results = [put[i] if i in put else next(written) for i in range(len(checked))]
         for scope in {one.scope for one in sure if isinstance(one, Candidate)}:
             of_scope = zip(checked, results, strict=True)
             ids = [str(r.memory_id) for one, r in of_scope if isinstance(one, Candidate) and one.scope == scope and r.memory_id]
@@ -123,6 +129,9 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
             return await self._desk.put_unsure(call, unsure.candidate, unsure.confidence)
         except (DeskFull, InstructionNotAllowed, DisguisedText) as error:
             return Result("rejected", reason=error.reason, field=unsure.candidate.path, detail=error.message)
+        except DesksUnavailable:  # the others of the batch are written
+            detail = "Redis does not answer, and nothing this unsure is kept elsewhere; write it again later"
+            return Result("rejected", reason="DEPENDENCY_UNAVAILABLE", field=unsure.candidate.path, detail=detail)
 
     async def Update(self, request: ingest_pb2.UpdateRequest, context: Any) -> ingest_pb2.UpdateResponse:
         """Change fields of a memory."""
