@@ -37,10 +37,11 @@ class Slot:
 
 @dataclass
 class Model:
-    """What a desk should do, in a page of Python: GreedyDual with pins."""
+    """What a desk should do, in a page of Python: GreedyDual with pins; among equals the last used leaves last."""
 
     slots: dict[str, Slot] = field(default_factory=dict)
     clock: float = 0.0
+    acts: int = 0
 
     def put(self, key: str, tokens: int, worth: float, *, is_pinned: bool) -> list[str] | None:
         old = self.slots.get(key)
@@ -50,8 +51,7 @@ class Model:
         self.slots.pop(key, None)
         evicted = []
         while sum(s.tokens for s in self.slots.values()) + tokens > BUDGET:
-            free = [(s.priority, k.encode(), k) for k, s in self.slots.items() if not s.is_pinned]
-            priority, _, last = min(free)
+            priority, last = min((s.priority, k) for k, s in self.slots.items() if not s.is_pinned)
             self.clock = max(self.clock, priority)
             del self.slots[last]
             evicted.append(last)
@@ -74,7 +74,8 @@ class Model:
 
     def _place(self, key: str) -> None:
         slot = self.slots[key]
-        slot.priority = self.clock + slot.worth * min(slot.uses, USES)
+        self.acts += 1
+        slot.priority = self.clock + (slot.worth * min(slot.uses, USES) + self.acts * 1e-9)
 
 
 PUTS = st.tuples(
@@ -105,7 +106,7 @@ async def step(desks: Desks, desk: Desk, model: Model, action: tuple) -> None:
             assert await desks.clear(desk, key) == (key in model.slots)
             model.slots.pop(key, None)
             if not model.slots:
-                model.clock = 0.0  # a desk with nothing on it is gone
+                model.clock, model.acts = 0.0, 0  # a desk with nothing on it is gone
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -156,6 +157,27 @@ async def test_writers_side_by_side_never_exceed_the_budget_and_pins_never_leave
                     writers.create_task(write(number, desks))
             done.set()
         assert watching.result() > 3
+
+
+async def test_among_equals_the_first_put_leaves_first_whatever_its_key(valkey: str):
+    async with Redis.from_url(valkey) as client:
+        desks, desk = Desks(client, budget_tokens=BUDGET), Desk(1, "ada", "session:equals")
+        for number in range(10):
+            await desks.put(desk, entry(f"步骤 {9 - number}", 10), Stay(1, HOUR))
+        assert (await desks.put(desk, entry("a", 30), Stay(1, HOUR))).evicted == ["步骤 9", "步骤 8", "步骤 7"]
+
+
+async def test_the_keys_of_a_desk_end_with_it(valkey: str):
+    async with Redis.from_url(valkey) as client:
+        desks, desk = Desks(client, budget_tokens=BUDGET), Desk(1, "ada", "session:ends")
+        await desks.put(desk, entry("a", 70, is_pinned=True), Stay(1, 60))
+        await desks.put(desk, entry("b", 30), Stay(1, 60))
+        await desks.put(desk, entry("c", 30), Stay(1, HOUR))
+        await desks.clear(desk, "c")
+        await desks.put(desk, entry("d", 30), Stay(1, 60))
+        lives = [await client.pexpiretime(key) for key in desk.keys]
+        assert len(set(lives)) == 1
+        assert HOUR < lives[0] / 1000 - time.time() <= HOUR + 61
 
 
 async def test_what_is_pinned_leaves_room_or_the_pin_is_refused(valkey: str):

@@ -1,15 +1,19 @@
 import hashlib
+import json
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hindsight_ingest import guard_rules
 from hindsight_ingest.candidate import Candidate
-from hindsight_ingest.guard import DISGUISED, INSTRUCTION, TextGuard, load_heads, split_passages
+from hindsight_ingest.guard import DISGUISED, INSTRUCTION, TextGuard, find_signs, load_heads, split_passages
+from hindsight_language.disguise import unmask
 from hindsight_runtime.identity import Principal
 
 ROOT = Path(__file__).parents[3]
+FOLDER = ROOT / "services/ingest/training"
 WRITER = Principal(1, "t", "k", rights=frozenset({"read", "write"}))
 CANDIDATE = Candidate(
     *("agent", "fact", "note", "", "", (), 0.5, 0.8, "user", "", None, {}, False),
@@ -116,3 +120,14 @@ def test_the_weights_are_trained_on_the_lines_in_the_repository():
     ]
     names = ["services/ingest/training/guard_dev.jsonl", "bench/sets/guard_en.jsonl", "bench/sets/guard_zh.jsonl", *training]
     assert load_heads().training_sha256 == hashlib.sha256(b"".join((ROOT / name).read_bytes() for name in names)).hexdigest()
+
+
+def test_what_is_sure_is_never_passed_over_unread():
+    lines = [
+        json.loads(line) for name in ("guard_dev", "guard_more") for line in (FOLDER / f"{name}.jsonl").read_text().splitlines()
+    ]
+    texts = {text for line in lines for text in line.values() if isinstance(text, str)}
+    readings = [reading for reading in map(unmask, texts) if not reading.disguises]
+    sure = [reading.plain for reading in readings if guard_rules.is_sure(find_signs(reading))]
+    assert len(sure) > 50
+    assert [text for text in sure if not guard_rules.may_be_sure(text)] == []

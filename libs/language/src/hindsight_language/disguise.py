@@ -38,6 +38,10 @@ _SPACED_HAN = re.compile(r"[\u3400-\u9fff](?:[ \u3000.*_|/·•~+-]{1,2}[\u3400-
 _BETWEEN = re.compile(r"(?<=[^\W_])[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f](?=[^\W_])")
 _BACKWARDS = re.compile(r"反过来|倒着|倒序|逆序|倒读")
 _JOINERS = "\u200c\u200d"  # ordinary between emoji and in some scripts
+_BLANK = "\u034f\u115f\u1160\u3164\uffa0"  # letters by category that show nothing
+_FORMAT = frozenset(c for c in map(chr, (*range(0x20000), *range(0xE0000, 0xE0080))) if unicodedata.category(c) == "Cf")
+_VARIANTS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+_NOT_SEEN = _FORMAT | _VARIANTS | set(_BLANK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def unmask(text: str) -> Reading:
 
 def _show_hidden(text: str, disguises: set[str]) -> str:
     """The text without characters that are not seen; what stands in tag characters is written out."""
-    if text.isascii():
+    if _NOT_SEEN.isdisjoint(text):
         return text
     kept: list[str] = []
     for place, character in enumerate(text):
@@ -78,12 +82,12 @@ def _show_hidden(text: str, disguises: set[str]) -> str:
         if 0xE0020 <= code <= 0xE007E and not (place and ord(text[place - 1]) == 0x1F3F4):
             kept.append(chr(code - 0xE0000))
             disguises.add("hidden")
-        elif unicodedata.category(character) == "Cf" or code in (0x034F, 0x115F, 0x1160, 0x3164, 0xFFA0):
+        elif character in _FORMAT or character in _BLANK:
             around = text[max(0, place - 1) : place] + text[place + 1 : place + 2]
             is_ordinary = character in _JOINERS and not all(c.isascii() or "\u3400" <= c <= "\u9fff" for c in around)
             if not is_ordinary and place and character != "\u00ad" and place + 1 < len(text):
                 disguises.add("hidden")
-        elif not ("\ufe00" <= character <= "\ufe0f" or 0xE0100 <= code <= 0xE01EF):
+        elif character not in _VARIANTS:
             kept.append(character)
     return "".join(kept)
 
@@ -127,16 +131,18 @@ def _decode(text: str, depth: int) -> Iterator[str]:
 
 def _candidates(text: str) -> Iterator[str]:
     """What a text may hold in another encoding; most of it is no text."""
-    for pattern, decoder in _ENCODINGS:
-        for found in pattern.findall(text):
+    for mark, pattern, decoder in _ENCODINGS:
+        for found in pattern.findall(text) if mark in text else ():
             try:
                 yield decoder(found)
             except (binascii.Error, ValueError, LookupError):
                 continue
     if not HAN.search(text):
-        for turned in (codecs.decode(text, "rot13"), text[::-1]):
-            if _count_common(turned) >= max(2, 2 * _count_common(text)):
-                yield turned
+        words = re.findall(r"[a-z]+", text.lower())
+        common = sum(map(_COMMON.__contains__, words))
+        for turn, turned in _TURNS:
+            if sum(map(turned.__contains__, words)) >= max(2, 2 * common):
+                yield turn(text)
     elif _BACKWARDS.search(text):
         yield text[::-1]
 
@@ -169,17 +175,18 @@ def _read_escapes(found: str) -> str:
     )
 
 
-_ENCODINGS: Sequence[tuple[re.Pattern[str], Callable[[str], str]]] = (
-    (re.compile(r"(?<![\w+/])[A-Za-z0-9+/_-]{16,}={0,2}"), _read_base64),
-    (re.compile(r"(?<!\w)[A-Z2-7]{16,}={0,6}"), _read_base32),
-    (re.compile(r"(?<!\S)(?:<~)?([!-u]{20,}?)(?:~>)?(?!\S)"), lambda found: base64.a85decode(found).decode()),
-    (re.compile(r"(?<!\S)[!-~]{20,}(?!\S)"), lambda found: base64.b85decode(found).decode()),
-    (re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ ,:]?){10,}(?!\w)|(?:\\x[0-9a-f]{2}){6,}", re.IGNORECASE), _read_hex),
-    (re.compile(r"(?:[01]{8}\s+){4,}[01]{8}"), _read_bits),
-    (re.compile(r"(?:[.-]{1,5}(?: +/? *|/)){8,}[.-]{1,5}"), _read_morse),
-    (re.compile(r"(?:\\u[0-9a-f]{4}){4,}", re.IGNORECASE), _read_escapes),
-    (re.compile(r"[\w.%-]*(?:%[0-9a-f]{2}[\w.-]*){3,}", re.IGNORECASE), lambda found: unquote(found, errors="strict")),
-    (re.compile(r"[^\n]*&#x?[0-9a-f]+;[^\n]*", re.IGNORECASE), html.unescape),
+# What stands in every such text, how it looks, and how it is read.
+_ENCODINGS: Sequence[tuple[str, re.Pattern[str], Callable[[str], str]]] = (
+    ("", re.compile(r"(?<![\w+/])[A-Za-z0-9+/_-]{16,}={0,2}"), _read_base64),
+    ("", re.compile(r"(?<!\w)[A-Z2-7]{16,}={0,6}"), _read_base32),
+    ("", re.compile(r"(?<!\S)(?:<~)?([!-u]{20,}?)(?:~>)?(?!\S)"), lambda found: base64.a85decode(found).decode()),
+    ("", re.compile(r"(?<!\S)[!-~]{20,}(?!\S)"), lambda found: base64.b85decode(found).decode()),
+    ("", re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ ,:]?){10,}(?!\w)|(?:\\x[0-9a-f]{2}){6,}", re.IGNORECASE), _read_hex),
+    ("", re.compile(r"(?:[01]{8}\s+){4,}[01]{8}"), _read_bits),
+    ("", re.compile(r"(?:[.-]{1,5}(?: +/? *|/)){8,}[.-]{1,5}"), _read_morse),
+    ("\\", re.compile(r"(?:\\u[0-9a-f]{4}){4,}", re.IGNORECASE), _read_escapes),
+    ("%", re.compile(r"[\w.%-]*(?:%[0-9a-f]{2}[\w.-]*){3,}", re.IGNORECASE), lambda found: unquote(found, errors="strict")),
+    ("&#", re.compile(r"[^\n]*&#x?[0-9a-f]+;[^\n]*", re.IGNORECASE), html.unescape),
 )
 _MORSE_SIGNS = ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
 _MORSE: Mapping[str, str] = dict(zip(_MORSE_SIGNS.split(" "), "abcdefghijklmnopqrstuvwxyz", strict=True))
@@ -191,8 +198,16 @@ _COMMON = frozenset(
 )
 
 
-def _count_common(text: str) -> int:
-    return sum(word in _COMMON for word in re.findall(r"[a-z]+", text.lower()))
+def _rotate(text: str) -> str:
+    return codecs.decode(text, "rot13")
+
+
+def _reverse(text: str) -> str:
+    return text[::-1]
+
+
+# What turns a text back, and what the common words look like before.
+_TURNS = tuple((turn, frozenset(turn(word) for word in _COMMON)) for turn in (_rotate, _reverse))
 
 
 def _is_readable(text: str) -> bool:

@@ -1,101 +1,102 @@
-"""The scripts of a desk, which Redis runs: each reads the clock, does one act whole, and sets the ends of the desk's keys anew.
+"""The scripts of a desk, which Redis runs: each reads the clock, lets go what has faded, and does one act whole.
 
-KEYS: entries, priorities, ends, sums. Priorities and ends are of what is not pinned. ARGV begins with how many uses count.
+KEYS: entries, priorities, ends. Priorities and ends are of what is not pinned. In each the empty key, which no entry has, stands
+for the desk itself: it keeps the three alive together, and in the entries it holds the sums. ARGV: how many uses count, a key,
+and what the script names.
 """
 
 _SHARED = """
-local slots, ranks, ends, sums = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local slots, ranks, ends = KEYS[1], KEYS[2], KEYS[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local kept = redis.call('HMGET', sums, 'used', 'pinned', 'clock', 'longest')
-local used, pinned = tonumber(kept[1] or 0), tonumber(kept[2] or 0)
-local clock, longest = tonumber(kept[3] or 0), tonumber(kept[4] or 0)
 
-local function find(key)
-  local slot = redis.call('HGET', slots, key)
+local function parse(slot)
   if not slot then return nil end
-  local tokens, is_pinned, worth, uses, ttl, task, text = string.match(slot, '^(%d+) (%d) (%S+) (%d+) (%d+) (%d) (.*)$')
-  local entry = {tokens = tonumber(tokens), pinned = is_pinned == '1', worth = worth, uses = tonumber(uses), ttl = tonumber(ttl),
-                 task = task, text = text}
-  local ends_at = redis.call('ZSCORE', ends, key)
-  entry.has_faded = ends_at and tonumber(ends_at) <= now
-  entry.ends_at = ends_at or ''
-  return entry
+  local tokens, pin, worth, uses, ttl, task, ends_at, text = string.match(slot, '^(%d+) (%d) (%S+) (%d+) (%d+) (%d) (%d+) (.*)$')
+  return {tokens = tonumber(tokens), pinned = pin == '1', worth = worth, uses = tonumber(uses), ttl = tonumber(ttl), task = task,
+          ends_at = tonumber(ends_at), text = text}
+end
+
+local function head(entry)
+  local pin = entry.pinned and 1 or 0
+  return string.format('%d %d %s %d %d %s %d ', entry.tokens, pin, entry.worth, entry.uses, entry.ttl, entry.task, entry.ends_at)
+end
+
+-- acts: how many entries were placed; lasts: until when the keys are kept at least; soonest: when the first entry may fade
+local found = redis.call('HMGET', slots, '', ARGV[2])
+local used, pinned, count, clock, acts, longest, lasts, soonest = 0, 0, 0, 0, 0, 0, 0, math.huge
+if found[1] then used, pinned, count, clock, acts, longest, lasts, soonest = unpack(cmsgpack.unpack(found[1])) end
+
+local function keep(...)
+  local sums = cmsgpack.pack({used, pinned, count, clock, acts, longest, lasts, soonest})
+  redis.call('HSET', slots, '', sums, ...)
 end
 
 local function remove(key, entry)
   redis.call('HDEL', slots, key)
   redis.call('ZREM', ranks, key)
   redis.call('ZREM', ends, key)
-  used = used - entry.tokens
+  used, count = used - entry.tokens, count - 1
   if entry.pinned then pinned = pinned - entry.tokens end
 end
 
-local function head(entry)
-  local pin = entry.pinned and 1 or 0
-  return string.format('%d %d %s %d %d %s ', entry.tokens, pin, entry.worth, entry.uses, entry.ttl, entry.task)
-end
-
 local function place(key, entry)
-  redis.call('HSET', slots, key, head(entry) .. entry.text)
+  acts = acts + 1
   if entry.pinned then
     redis.call('ZREM', ranks, key)
     redis.call('ZREM', ends, key)
-    entry.ends_at = ''
+    entry.ends_at = 0
   else
-    redis.call('ZADD', ranks, clock + entry.worth * math.min(entry.uses, tonumber(ARGV[1])), key)
-    redis.call('ZADD', ends, now + entry.ttl, key)
-    entry.ends_at = tostring(now + entry.ttl)
+    entry.ends_at = now + entry.ttl
+    local lead = entry.worth * math.min(entry.uses, tonumber(ARGV[1])) + acts * 1e-9  -- among equals the last used leaves last
+    redis.call('ZADD', ranks, clock + lead, key)
+    redis.call('ZADD', ends, entry.ends_at, key)
+    soonest = math.min(soonest, entry.ends_at)
   end
+  longest = math.max(longest, entry.ttl)
+  if lasts >= now + longest then return keep(key, head(entry) .. entry.text) end
+  if lasts == 0 then
+    redis.call('ZADD', ranks, '+inf', '')
+    redis.call('ZADD', ends, '+inf', '')
+  end
+  lasts = now + longest + 60000
+  keep(key, head(entry) .. entry.text)
+  for _, name in ipairs(KEYS) do redis.call('PEXPIREAT', name, lasts) end
 end
 
-local function fade()
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key, find(key)) end
-end
-
-local function keep(ttl)
-  longest = math.max(longest, ttl)
-  redis.call('HSET', sums, 'used', used, 'pinned', pinned, 'clock', clock, 'longest', longest)
-  for _, name in ipairs(KEYS) do redis.call('PEXPIRE', name, longest) end
-end
-
-local function answer(entry)
-  return {head(entry), entry.text, entry.ends_at}
+if soonest <= now then
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', now)) do remove(key, parse(redis.call('HGET', slots, key))) end
+  soonest = tonumber(redis.call('ZRANGE', ends, 0, 0, 'WITHSCORES')[2]) or math.huge
+  keep()
+  found[2] = redis.call('HGET', slots, ARGV[2])
 end
 """
 
-# uses that count, budget, entries, key, text, tokens, pinned, worth, ttl in ms, task state
+# uses that count, key, text, tokens, pinned, worth, ttl in ms, task state, budget, entries
 PUT = (
     _SHARED
     + """
-local budget, most, key, tokens = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[6])
-fade()
-local old = find(key)
-local entry = {tokens = tokens, pinned = ARGV[7] == '1' or (old ~= nil and old.pinned), worth = ARGV[8],
-               uses = (old and old.uses or 0) + 1, ttl = tonumber(ARGV[9]), task = ARGV[10], text = ARGV[5]}
+local key, tokens, budget, most = ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[9]), tonumber(ARGV[10])
+local old = parse(found[2])
 local pins = pinned - ((old and old.pinned) and old.tokens or 0)
-local count = redis.call('HLEN', slots)
-if pins + tokens > budget or (not old and count >= most and redis.call('ZCARD', ranks) == 0) then
-  keep(0)
-  return {'full', tostring(pins)}
-end
+if pins + tokens > budget or (not old and count >= most and redis.call('ZCARD', ranks) == 1) then return {'full', pins} end
+local entry = {tokens = tokens, pinned = ARGV[5] == '1' or (old ~= nil and old.pinned), worth = ARGV[6],
+               uses = (old and old.uses or 0) + 1, ttl = tonumber(ARGV[7]), task = ARGV[8], text = ARGV[3]}
 if old then
-  remove(key, old)
-  count = count - 1
+  used, count = used - old.tokens, count - 1
+  if used + tokens > budget then redis.call('ZREM', ranks, key) end
 end
 local evicted = {}
 while used + tokens > budget or count >= most do
   local last = redis.call('ZRANGE', ranks, 0, 0, 'WITHSCORES')
   clock = math.max(clock, tonumber(last[2]))
-  remove(last[1], find(last[1]))
+  remove(last[1], parse(redis.call('HGET', slots, last[1])))
   evicted[#evicted + 1] = last[1]
-  count = count - 1
 end
-used = used + tokens
-if entry.pinned then pinned = pinned + tokens end
+used, count = used + tokens, count + 1
+pinned = pins + (entry.pinned and tokens or 0)
 place(key, entry)
-keep(entry.ttl)
-return {'put', evicted, tostring(used), entry.uses, entry.pinned and 1 or 0, entry.ends_at}
+return {head(entry), used, evicted}
 """
 )
 
@@ -103,12 +104,11 @@ return {'put', evicted, tostring(used), entry.uses, entry.pinned and 1 or 0, ent
 GET = (
     _SHARED
     + """
-local entry = find(ARGV[2])
-if not entry or entry.has_faded then return {} end
+local entry = parse(found[2])
+if not entry then return {} end
 entry.uses = entry.uses + 1
 place(ARGV[2], entry)
-keep(0)
-return answer(entry)
+return {head(entry), entry.text}
 """
 )
 
@@ -116,46 +116,44 @@ return answer(entry)
 PIN = (
     _SHARED
     + """
-local entry = find(ARGV[2])
-if not entry or entry.has_faded then return {} end
+local entry = parse(found[2])
+if not entry then return {} end
 if entry.pinned ~= (ARGV[3] == '1') then
   entry.pinned = ARGV[3] == '1'
   pinned = pinned + (entry.pinned and entry.tokens or -entry.tokens)
   place(ARGV[2], entry)
 end
-keep(0)
-return answer(entry)
+return {head(entry), entry.text}
 """
 )
 
-# uses that count, which: 'key', 'task' or 'all', key
+# uses that count, key, or empty for all, whether only task state
 CLEAR = (
     _SHARED
     + """
-fade()
 local cleared = 0
-local wanted = ARGV[2] == 'key' and {ARGV[3]} or redis.call('HKEYS', slots)
-for _, key in ipairs(wanted) do
-  local entry = find(key)
-  if entry and (ARGV[2] ~= 'task' or entry.task == '1') then
+for _, key in ipairs(ARGV[2] ~= '' and {ARGV[2]} or redis.call('HKEYS', slots)) do
+  local entry = key ~= '' and parse(redis.call('HGET', slots, key))
+  if entry and (ARGV[3] == '0' or entry.task == '1') then
     remove(key, entry)
     cleared = cleared + 1
   end
 end
-if redis.call('HLEN', slots) == 0 then redis.call('DEL', unpack(KEYS)) else keep(0) end
+if cleared > 0 and count == 0 then redis.call('DEL', unpack(KEYS)) elseif cleared > 0 then keep() end
 return cleared
 """
 )
 
-# uses that count
+# uses that count, an empty key
 LIST = (
     _SHARED
     + """
-local found = {}
-for _, key in ipairs(redis.call('HKEYS', slots)) do
-  local entry = find(key)
-  if not entry.has_faded then found[#found + 1] = {key, unpack(answer(entry))} end
+local listed = {}
+local all = redis.call('HGETALL', slots)
+for at = 1, #all, 2 do
+  local entry = all[at] ~= '' and parse(all[at + 1])
+  if entry then listed[#listed + 1] = {all[at], head(entry), entry.text} end
 end
-return found
+return listed
 """
 )

@@ -49,9 +49,13 @@ class Desk:
 
     @property
     def keys(self) -> list[str]:
-        """Its keys in Redis; they share a hash tag."""
-        tag = f"{key_prefix(self.tenant_id, self.agent_id)}{{{quote(self.scope, safe='')}}}:"
-        return [f"{tag}{part}" for part in ("slots", "ranks", "ends", "sums")]
+        """Its keys in Redis, as the scripts take them."""
+        return [f"{self.prefix}{part}" for part in ("entries", "ranks", "ends")]
+
+    @property
+    def prefix(self) -> str:
+        """How its keys begin; they share a hash tag."""
+        return f"{key_prefix(self.tenant_id, self.agent_id)}{{{quote(self.scope, safe='')}}}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,29 +136,11 @@ class Desks:
         Raises:
             NoRoom: it does not fit beside what is pinned.
         """
-        text = {
-            "trigger": entry.trigger,
-            "value": entry.value,
-            "source": entry.source,
-            "confidence": entry.confidence,
-            "importance": entry.importance,
-            "put_at": entry.put_at.timestamp(),
-        }
-        given = (
-            *(self.budget_tokens, ENTRIES, entry.key, json.dumps(text, ensure_ascii=False), entry.tokens),
-            *(int(entry.is_pinned), repr(stay.worth), int(1000 * stay.ttl_s), int(entry.is_task_state)),
-        )
-        answer = await self._run("put", desk, *given)
-        if answer[0] == b"full":
-            raise NoRoom(entry.tokens, max(0, self.budget_tokens - int(answer[1])))
-        _, evicted, used, uses, is_pinned, ends_at = answer
-        fresh = {
-            "uses": uses,
-            "is_pinned": bool(is_pinned),
-            "expires_at": _moment(ends_at),
-            "entry_id": _entry_id(desk, entry.key),
-        }
-        return Put(replace(entry, **fresh), [key.decode() for key in evicted], int(used))
+        terms = (entry.tokens, int(entry.is_pinned), repr(stay.worth), int(1000 * stay.ttl_s), int(entry.is_task_state))
+        head, taken, *evicted = await self._run("put", desk, entry.key, _to_text(entry), *terms, self.budget_tokens, ENTRIES)
+        if head == b"full":
+            raise NoRoom(entry.tokens, max(0, self.budget_tokens - taken))
+        return Put(replace(entry, **_read_head(desk, entry.key, head)), [key.decode() for key in evicted[0]], taken)
 
     async def get(self, desk: Desk, key: str) -> Entry | None:
         """An entry, which counts as a use; None: there is none."""
@@ -168,12 +154,11 @@ class Desks:
 
     async def clear(self, desk: Desk, key: str = "", *, only_task_state: bool = False) -> int:
         """Remove an entry, or all, or all task state; how many went."""
-        which = "key" if key else "task" if only_task_state else "all"
-        return int(await self._run("clear", desk, which, key))
+        return int(await self._run("clear", desk, key, int(only_task_state)))
 
     async def entries(self, desk: Desk) -> list[Entry]:
         """All entries: pinned ones by key, then the others, the newest first. Counts as no use."""
-        found = [_entry(desk, key.decode(), *answer) for key, *answer in await self._run("list", desk)]
+        found = [_entry(desk, key.decode(), *answer) for key, *answer in await self._run("list", desk, "")]
         found.sort(key=lambda e: e.key)
         return sorted(found, key=lambda e: (not e.is_pinned, 0 if e.is_pinned else -e.put_at.timestamp()))
 
@@ -211,41 +196,52 @@ class Desks:
 
     async def _run(self, name: str, desk: Desk, *given: Any) -> Any:
         with away():
-            return await self._scripts[name](keys=desk.keys, args=(USES, *given))
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._scripts[name](keys=desk.keys, args=(USES, *given))
 
 
 def _hot(desk: Desk) -> str:
-    return desk.keys[0].removesuffix("slots") + "hot"
+    return f"{desk.prefix}hot"
 
 
-def _moment(at_ms: bytes) -> datetime | None:
-    return datetime.fromtimestamp(float(at_ms) / 1000, UTC) if at_ms else None
+def _to_text(entry: Entry) -> str:
+    """What of an entry the scripts keep and do not read."""
+    kept = (entry.trigger, entry.value, entry.source, entry.confidence, entry.importance, entry.put_at.timestamp())
+    return json.dumps(kept, ensure_ascii=False)
 
 
-def _entry(desk: Desk, key: str, head: bytes, text: bytes, until_ms: bytes) -> Entry:
-    kept = json.loads(text)
-    tokens, is_pinned, _, uses, _, is_task_state = head.decode().split()
+def _read_head(desk: Desk, key: str, head: bytes) -> Mapping[str, Any]:
+    """What of an entry the scripts keep and read, by field."""
+    tokens, is_pinned, _, uses, _, is_task_state, ends_at_ms = map(float, head.split())
+    return {
+        "tokens": int(tokens),
+        "is_pinned": is_pinned == 1,
+        "uses": int(uses),
+        "is_task_state": is_task_state == 1,
+        "expires_at": datetime.fromtimestamp(ends_at_ms / 1000, UTC) if ends_at_ms else None,
+        "entry_id": _entry_id(desk, key),
+    }
+
+
+def _entry(desk: Desk, key: str, head: bytes, text: bytes) -> Entry:
+    trigger, value, source, confidence, importance, put_at = json.loads(text)
     return Entry(
         key=key,
-        trigger=kept["trigger"],
-        value=kept["value"],
-        source=kept["source"],
-        confidence=kept["confidence"],
-        importance=kept["importance"],
-        tokens=int(tokens),
-        is_pinned=is_pinned == "1",
-        is_task_state=is_task_state == "1",
-        uses=int(uses),
-        put_at=datetime.fromtimestamp(kept["put_at"], UTC),
-        expires_at=_moment(until_ms),
-        entry_id=_entry_id(desk, key),
+        trigger=trigger,
+        value=value,
+        source=source,
+        confidence=confidence,
+        importance=importance,
+        put_at=datetime.fromtimestamp(put_at, UTC),
+        **_read_head(desk, key, head),
     )
 
 
 @asynccontextmanager
 async def open_desks(url: str, *, budget_tokens: int = 0) -> AsyncIterator[Desks]:
     """The desks in the Redis at a URL, inside the block; it need not be there yet."""
-    client = redis.from_url(url, socket_timeout=TIMEOUT_S, socket_connect_timeout=TIMEOUT_S)
+    # What is asked has a time limit of its own; the client's would start a task at every send.
+    client = redis.from_url(url, socket_timeout=None, socket_connect_timeout=TIMEOUT_S)
     try:
         yield Desks(client, budget_tokens=budget_tokens)
     finally:

@@ -274,12 +274,38 @@ _SURE: Sequence[tuple[frozenset[str], frozenset[str], frozenset[str]]] = tuple(
 )
 
 
-_ANCHORS = sorted({name for every, _, _ in _SURE for name in every} - {"place"})  # without disguise no order is sure without one
+_INNER = re.compile(r"\([^()]*\)|\[[^]]*\]|\\[a-z]")  # of a pattern: what is no literal, from the inside
+_LITERAL = re.compile(r"(?:\\\.|[^\\()|?*+.](?![?*]))+")
+
+
+def _literals(*patterns: str) -> Sequence[str]:
+    """Texts of which one stands in whatever one of some patterns, each of alternatives, matches: the longest of each."""
+    found: set[str] = set()
+    for pattern in patterns:
+        bare = pattern.removeprefix("(?:").removesuffix(")")
+        while _INNER.search(bare):
+            bare = _INNER.sub(".", bare)
+        found |= {max(_LITERAL.findall(each), key=len).replace("\\", "") for each in bare.split("|")}
+    return sorted(found)
+
+
+# Without disguise no order is sure without a delimiter, or both of these.
+_PAIRS = tuple(
+    (_literals(*first), _literals(*second))
+    for first, second in (
+        ((_SETASIDE, _ZH_SETASIDE), (_RULES, _ZH_RULES)),
+        ((_SKIP, _ZH_SKIP), (_CHECK, _ZH_CHECK)),
+        ((_BOSS, _ZH_BOSS), (_ALLOWED, _ZH_ALLOWED)),
+        ((_PRIVATE, _ZH_PRIVATE), (_SEND, _ZH_SEND, _REVEAL, _ZH_REVEAL)),
+    )
+)
 
 
 def may_be_sure(text: str) -> bool:
     """Whether a text without disguise may be an order beyond doubt; most are not, and need not be read for every sign."""
-    return any(_COMPILED[name].search(text) for name in _ANCHORS)
+    small = text.lower()
+    has_both = any(any(word in small for word in first) and any(word in small for word in second) for first, second in _PAIRS)
+    return has_both or _COMPILED["delimiter"].search(text) is not None
 
 
 def is_sure(signs: Set[str]) -> bool:

@@ -246,7 +246,7 @@ def find_names(text: str, known: str = "") -> list[Name]:
 
 def has_name(text: str) -> bool:
     """Whether a text introduces a name."""
-    return next(_find_all(text), None) is not None
+    return next(_find_places(text, simplify(text)), None) is not None
 
 
 def guess_names(text: str, common: Collection[str]) -> list[Name]:
@@ -262,19 +262,25 @@ def guess_names(text: str, common: Collection[str]) -> list[Name]:
 
 def _find_all(text: str) -> Iterator[Name]:
     plain = simplify(text)
+    for start, name, rule, default in _find_places(text, plain):
+        yield Name(name, _type_near(plain, start, default), rule, start)
+
+
+def _find_places(text: str, plain: str) -> Iterator[tuple[int, str, str, str]]:
+    """Where names are, what they are, the rule that found each, and the sort of thing it names where nothing near tells."""
     is_chinese = _HAS_HAN.search(plain) is not None
     for rule, pattern in _ID.items():
         for match in pattern.finditer(plain):
             name = text[match.start("n") : match.end("n")].strip()
             if _is_number_name(name, rule):
-                yield Name(name, _type_near(plain, match.start("n"), "number"), rule, match.start("n"))
+                yield match.start("n"), name, rule, "number"
     for rule, pattern in (_ZH if is_chinese else _EN).items():
         for match in pattern.finditer(plain):
             start, name = _without_opening(text, match)
             if is_chinese and _is_chinese_name(name):
-                yield Name(name, _type_near(plain, start, "name"), f"zh_{rule}", start)
+                yield start, name, f"zh_{rule}", "name"
             elif not is_chinese and _is_english_name(name):
-                yield Name(name, _type_near(plain, start, "person" if rule in ("title", "age") else "name"), rule, start)
+                yield start, name, rule, "person" if rule in ("title", "age") else "name"
 
 
 def _without_opening(text: str, match: re.Match[str]) -> tuple[int, str]:
