@@ -187,8 +187,8 @@ BAD: dict[str, dict[str, Any]] = {
     },
     "CompleteTask": REQUEST | AGENT | SESSION | {"outcome": ["maybe", NUL, "x" * 33], "note": [NUL, "x" * 2001]},
     "ReportOutcome": REQUEST
-    | AGENT
     | {
+        "agentId": [NUL, " ", "x" * 65],
         "receiptId": ["", "x"],
         "outcome": [0, UNKNOWN],
         "note": [NUL, "x" * 2001],

@@ -132,9 +132,12 @@ class NotConfigured(HindsightError):
 
 
 class DeskFull(HindsightError):
-    """What is pinned leaves no room on the desk."""
+    """There is no room on the desk."""
 
     code, reason = "FAILED_PRECONDITION", "DESK_FULL"
+
+    def __init__(self, remedy: str) -> None:
+        super().__init__(f"value: {remedy}", violations=[FieldViolation("value", remedy)])
 
 
 class DeadlineExceeded(HindsightError):

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -114,15 +114,15 @@ class Principal:
         return scope
 
     def desk_of(self, named: str) -> str:
-        """What the desk of a scope is called: a session's belongs to the key's own scope where the key has a single one.
+        """What the desk of a scope is called: a session's belongs to the key's own scopes where it is limited to such.
 
         Raises:
             PermissionDenied: the credential does not admit the scope.
         """
         if self.may_use(named):
             return named
-        if named.startswith(SESSION_PREFIX) and len(self.scopes) == 1 and not self.scopes[0].endswith("*"):
-            return session_desk(self.scopes[0], named)
+        if named.startswith(SESSION_PREFIX):
+            return session_desk(self.scopes, named)
         raise PermissionDenied("the key is limited to other scopes; name one of its own")
 
     def _admit(self, scope: str, *, reading: bool) -> None:
@@ -130,9 +130,12 @@ class Principal:
             raise PermissionDenied("the key is limited to other scopes; name one of its own")
 
 
-def session_desk(own: str, session: str) -> str:
-    """What the desk of a session is called for keys of a single scope. No scope begins so, and no two pairs are called alike."""
-    return f"/{quote(own, safe='')}/{session}"
+def session_desk(own: Sequence[str], session: str) -> str:
+    """What the desk of a session is called for keys of these scopes. No scope begins so, and no two pairs are called alike."""
+    named = ",".join(quote(scope, safe="") for scope in sorted(set(own)))
+    if len(own) > 1:
+        named = f"*{hashlib.blake2b(named.encode(), digest_size=16).hexdigest()}"
+    return f"/{named}/{session}"
 
 
 _caller: ContextVar[Principal] = ContextVar("caller")

@@ -33,6 +33,7 @@ class NoRoom(Exception):
 
     def __init__(self, tokens: int, left: int) -> None:
         super().__init__(f"it takes {tokens} tokens, and what is pinned leaves {left}")
+        self.tokens = tokens
 
 
 class DesksUnavailable(ConnectionError):

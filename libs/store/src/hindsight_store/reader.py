@@ -175,10 +175,8 @@ HOP = f"""WITH sharing AS MATERIALIZED (
     SELECT s.memory_id, (sum(r.says) / (SELECT sum(says) FROM rarest))::float8 AS share
     FROM sharing AS s JOIN rarest AS r USING (lexeme) GROUP BY s.memory_id ORDER BY share DESC, s.memory_id LIMIT $26"""
 
-# A report that was sooner than the receipt counts if it is of the key that asked.
-RECEIPT = """SELECT r.principal AS asked_by, r.document, o.principal, o.by_admin, o.outcome, o.note, o.final_prompt, o.at
-    FROM receipts AS r LEFT JOIN outcomes AS o
-        ON o.bank_id = r.bank_id AND o.receipt_id = r.receipt_id AND (o.principal = r.principal OR o.by_admin)
+RECEIPT = """SELECT r.principal AS asked_by, r.document, o.principal, o.outcome, o.note, o.final_prompt, o.at
+    FROM receipts AS r LEFT JOIN outcomes AS o ON o.bank_id = r.bank_id AND o.receipt_id = r.receipt_id
     WHERE r.bank_id = $1 AND r.receipt_id = $2"""
 
 

@@ -8,11 +8,11 @@ from uuid import UUID
 import asyncpg
 
 from hindsight_store.ids import uuid7
-from hindsight_store.outcomes import LONGEST_RECALL, ON_THE_WAY
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.removal import names_in
 
 KEPT = timedelta(days=7)  # SPEC F8
+LONGEST_RECALL = timedelta(minutes=2)  # it has read before it is told when it was
 
 # A bank that is gone, or not the tenant's, keeps nothing; nor does a scope or a key that was erased since the recall.
 INSERT_RECEIPTS = """INSERT INTO receipts (bank_id, receipt_id, tenant_id, principal, at, query, document, scope)
@@ -65,8 +65,8 @@ DOUBT = """INSERT INTO reviews (bank_id, memory_id, tenant_id, reason, signs, sc
 
 REMOVE_OLD = "DELETE FROM receipts WHERE at < $1"
 
-REMOVE_REPORTS = """DELETE FROM outcomes AS o WHERE o.at < $1
-    AND NOT EXISTS (SELECT FROM receipts AS r WHERE r.bank_id = o.bank_id AND r.receipt_id = o.receipt_id)"""
+REMOVE_REPORTS = """DELETE FROM outcomes AS o
+    WHERE NOT EXISTS (SELECT FROM receipts AS r WHERE r.bank_id = o.bank_id AND r.receipt_id = o.receipt_id)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +130,4 @@ async def remove_old(pool: asyncpg.Pool, now: datetime) -> None:
     """Remove receipts older than they are kept, and the reports without one, of every tenant; as the maintenance role."""
     async with transaction(pool, 0, readonly=False) as connection:
         await connection.execute(REMOVE_OLD, now - KEPT)
-        await connection.execute(REMOVE_REPORTS, now - ON_THE_WAY)
+        await connection.execute(REMOVE_REPORTS)

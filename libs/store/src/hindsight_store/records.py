@@ -134,7 +134,6 @@ class Report:
     """What became of an answer, as it was reported."""
 
     principal: str
-    by_admin: bool  # who may report of every key's receipts
     outcome: str  # success, partial, failure
     note: str
     final_prompt: str

@@ -30,7 +30,7 @@ HITS = """WITH asked AS (
     DELETE FROM memory_hits AS h WHERE h.bank_id = $1 AND (h.memory_id = ANY ($2) OR ($3 = 'scope' AND h.scope = $4)
         OR (h.scope = '' AND (h.at, h.query) IN (SELECT a.at, a.query FROM asked AS a)))"""
 
-# Of a receipt that is gone; or of one that is not there yet, which nobody can tell what it will name.
+# Of a receipt that is gone.
 OUTCOMES = """DELETE FROM outcomes AS o WHERE o.bank_id = $1
     AND (NOT EXISTS (SELECT FROM receipts AS r WHERE r.bank_id = $1 AND r.receipt_id = o.receipt_id)
         OR ($2 = 'principal' AND o.principal = $3

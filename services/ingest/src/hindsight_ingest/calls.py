@@ -19,8 +19,8 @@ from hindsight_ingest.pipeline import Call
 
 def to_call(request: Any) -> Call:
     """Who changes whose memories; the content hash covers everything but the request id."""
-    principal = _check(request)
-    return _to_call(request, principal, principal.resolve_agent(request.agent_id))
+    principal = check_caller(request)
+    return to_call_of(request, principal, principal.resolve_agent(request.agent_id))
 
 
 async def to_opened_call(pool: asyncpg.Pool, request: Any, now: datetime) -> Call:
@@ -31,7 +31,7 @@ async def to_opened_call(pool: asyncpg.Pool, request: Any, now: datetime) -> Cal
     Raises:
         PermissionDenied: the key may not use the agent, and nothing is opened.
     """
-    principal = _check(request)
+    principal = check_caller(request)
     try:
         agent_id = principal.resolve_agent(request.agent_id)
     except PermissionDenied:
@@ -39,8 +39,8 @@ async def to_opened_call(pool: asyncpg.Pool, request: Any, now: datetime) -> Cal
         if not grants:
             raise
         weaker = replace(principal, sources=frozenset({"inference"}), rights=principal.rights - {INSTRUCT})
-        return replace(_to_call(request, weaker, request.agent_id), grants=grants)
-    return _to_call(request, principal, agent_id)
+        return replace(to_call_of(request, weaker, request.agent_id), grants=grants)
+    return to_call_of(request, principal, agent_id)
 
 
 async def _find_grants(pool: asyncpg.Pool, principal: Principal, owner: str, now: datetime) -> tuple[Grant, ...]:
@@ -52,7 +52,13 @@ async def _find_grants(pool: asyncpg.Pool, principal: Principal, owner: str, now
     return tuple(grant for grant in opened if grant.owner == owner and grant.access == "write")
 
 
-def _check(request: Any) -> Principal:
+def check_caller(request: Any) -> Principal:
+    """The caller, who may write; the names that every change has are checked.
+
+    Raises:
+        PermissionDenied: the key may not write.
+        InvalidField: a name is none.
+    """
     principal = caller()
     principal.require("write")
     checks.check_text("request_id", request.request_id, max_chars=checks.REQUEST_ID_CHARS)
@@ -60,7 +66,8 @@ def _check(request: Any) -> Principal:
     return principal
 
 
-def _to_call(request: Any, principal: Principal, agent_id: str) -> Call:
+def to_call_of(request: Any, principal: Principal, agent_id: str) -> Call:
+    """A call of somebody who was checked, of this agent."""
     content = type(request)()
     content.CopyFrom(request)
     content.ClearField("request_id")

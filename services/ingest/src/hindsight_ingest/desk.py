@@ -96,7 +96,7 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
             scope=request.memory_scope,
             importance=entry.importance,
             confidence=entry.confidence,
-            source=memory_pb2.Source(kind=f"SOURCE_KIND_{entry.source.upper()}"),
+            source=memory_pb2.Source(kind=f"SOURCE_KIND_{_claimed(entry.source, principal).upper()}"),
             is_core=request.is_core,
         )
         candidate = validation.read_candidate("entry", memory, principal, self._pipeline.clock())
@@ -136,6 +136,11 @@ def to_entry(scope: str, entry: Entry) -> memory_pb2.DeskEntry:
     if entry.expires_at:
         message.expires_at.FromDatetime(entry.expires_at)
     return message
+
+
+def _claimed(source: str, principal: Principal) -> str:
+    """The source that the caller may claim for what another key may have put: its own, or an inference."""
+    return source if source in principal.sources else "inference"
 
 
 def _found(entry: Entry | None) -> Entry:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from hindsight_runtime.errors import DeskFull, DisguisedText, InstructionNotAllowed, NotConfigured
+from hindsight_runtime.errors import DeskFull, DisguisedText, FieldViolation, InstructionNotAllowed, NotConfigured
 from hindsight_runtime.identity import Principal
 from hindsight_store.desks import Desk, Desks, Entry, NoRoom, Put
 
@@ -38,11 +38,15 @@ class DeskWriter:
         judged = self.guard.judge_by_rules(("\n".join((entry.value, entry.trigger, entry.key)),))
         if judged and (judged.is_disguised or not (INSTRUCT in principal.rights and entry.source == "user")):
             refusal = DisguisedText if judged.is_disguised else InstructionNotAllowed
-            raise refusal("value: it gives the agent an order; put what is the case, or write it as a memory to be reviewed")
+            remedy = "it gives the agent an order; put what is the case, or write it as a memory to be reviewed"
+            raise refusal(f"value: {remedy}", violations=[FieldViolation("value", remedy)])
         try:
             return await self.desks.put(desk, *weigh_up(entry, self.count, ttl_s))
         except NoRoom as full:
-            raise DeskFull(f"value: {full} of {self.desks.budget_tokens}; unpin something, or shorten it") from None
+            most = self.desks.budget_tokens
+            if full.tokens > most:
+                raise DeskFull(f"it takes {full.tokens} tokens, and a desk has {most}; shorten it, or put it in parts") from None
+            raise DeskFull(f"{full} of {most}; unpin something, or shorten it") from None
 
     async def put_unsure(self, call: Call, candidate: Candidate, confidence: float) -> Result:
         """Put a statement that is too unsure for a memory on the desk of its scope."""

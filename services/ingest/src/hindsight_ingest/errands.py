@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 
 import structlog
-from hindsight_runtime.errors import PermissionDenied
 from hindsight_runtime.identity import SESSION_PREFIX, Principal, session_desk
 from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry, NoRoom
 from hindsight_store.sessions import Session
@@ -46,10 +45,7 @@ class Errands:
 
     def lay_out(self, principal: Principal, agent_id: str, session_id: str, heard: Sequence[tuple[Turn, Finding]]) -> None:
         """Put what was found in turns on the session's desk, as the word of who said it; not what waits for a person's word."""
-        try:
-            desk = Desk(principal.tenant_id, agent_id, principal.desk_of(SESSION_PREFIX + session_id))
-        except PermissionDenied:
-            return  # a key of several scopes has no desk for a session
+        desk = Desk(principal.tenant_id, agent_id, principal.desk_of(SESSION_PREFIX + session_id))
         for turn, one in heard:
             if self._desks and not one.is_instruction:
                 said = to_candidate(turn, one, principal, desk.scope)
@@ -66,17 +62,18 @@ class Errands:
                 )
                 self._add(partial(self._desks.put, desk, *weigh_up(entry, self._count)))
 
-    def end_task(self, tenant_id: int, agent_id: str, session: Session) -> None:
+    def end_task(self, tenant_id: int, agent_id: str, session: Session, caller: Principal | None = None) -> None:
         """A task of a session is over: what mattered for it alone goes."""
-        self._clear(tenant_id, agent_id, session, only_task_state=True)
+        self._clear(tenant_id, agent_id, session, caller, only_task_state=True)
 
-    def end_session(self, tenant_id: int, agent_id: str, session: Session) -> None:
+    def end_session(self, tenant_id: int, agent_id: str, session: Session, caller: Principal | None = None) -> None:
         """A session is over: its desk goes."""
-        self._clear(tenant_id, agent_id, session, only_task_state=False)
+        self._clear(tenant_id, agent_id, session, caller, only_task_state=False)
 
-    def _clear(self, tenant_id: int, agent_id: str, session: Session, *, only_task_state: bool) -> None:
+    def _clear(self, tenant_id: int, agent_id: str, session: Session, caller: Principal | None, *, only_task_state: bool) -> None:
+        """Clear the session's desks: of keys without limits, of those of its scope, and of the caller's key."""
         name = SESSION_PREFIX + session.session_id
-        for scope in (name, session_desk(session.scope, name)):
+        for scope in {name, session_desk((session.scope,), name), *([caller.desk_of(name)] if caller else [])}:
             if self._desks:
                 desk = Desk(tenant_id, agent_id, scope)
                 self._add(partial(self._desks.clear, desk, only_task_state=only_task_state))

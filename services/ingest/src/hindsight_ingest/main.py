@@ -84,7 +84,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
     def register(server: grpc.aio.Server) -> None:
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(
             IngestServicer(
-                pool, pipeline, changes, Relating(pipeline), Reporting(pipeline), observer, quota, desk_writer, errands
+                pool, pipeline, changes, Relating(pipeline), Reporting(pool, pipeline), observer, quota, desk_writer, errands
             ),
             server,
         )

@@ -82,7 +82,7 @@ class Observer:
             await _record(writer, bank_id, call, session_id, {"first_turn": observed.first_turn, "added": observed.added})
         self._banks.remember(call.principal.tenant_id, call.agent_id, bank_id)
         if after.task_turn != session.task_turn:
-            self._errands.end_task(call.principal.tenant_id, call.agent_id, after)
+            self._errands.end_task(call.principal.tenant_id, call.agent_id, after, call.principal)
         heard = [(turns[one.turn - observed.first_turn], one) for one in observed.findings]
         trusted = [(turn, one) for turn, one in heard if not turn.is_withheld]
         self._errands.lay_out(call.principal, call.agent_id, session_id, trusted)
@@ -143,7 +143,7 @@ class Observer:
             outcome = {"task_id": str(session.task_id) if session.task_id else "", "is_new": is_new}
             await _record(writer, bank_id, call, session_id, outcome)
         over = self._errands.end_session if session.ended_at else self._errands.end_task
-        over(call.principal.tenant_id, call.agent_id, session)
+        over(call.principal.tenant_id, call.agent_id, session, call.principal)
         return Ended(session.task_id, is_new)
 
     async def _enter(

@@ -12,7 +12,7 @@ from hindsight_runtime.errors import BatchRejected, DeskFull, DisguisedText, Ins
 from hindsight_store.desks import Desk, DesksUnavailable
 
 from hindsight_ingest import validation
-from hindsight_ingest.calls import to_call, to_opened_call
+from hindsight_ingest.calls import check_caller, to_call, to_opened_call
 from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.desk_writing import DeskWriter
@@ -197,13 +197,12 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
 
     async def ReportOutcome(self, request: ingest_pb2.ReportOutcomeRequest, context: Any) -> ingest_pb2.ReportOutcomeResponse:
         """Keep what became of an answer."""
-        call = to_call(request)
-        await self._quota.check(call.principal.tenant_id)
+        await self._quota.check(check_caller(request).tenant_id)
         receipt_id = checks.check_id("receipt_id", request.receipt_id)
         outcome = checks.check_name("outcome", request.outcome, validation.REPORTED_OUTCOMES)
         note = checks.check_text("note", request.note, max_chars=validation.NOTE_CHARS)
         final_prompt = validation.check_prompt("final_prompt", request.final_prompt)
-        await self._reporting.report_outcome(call, receipt_id, outcome, note, final_prompt)
+        await self._reporting.report_outcome(request, receipt_id, outcome, note, final_prompt)
         return ingest_pb2.ReportOutcomeResponse()
 
 

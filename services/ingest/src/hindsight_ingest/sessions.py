@@ -31,13 +31,17 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         self._listener = listener
 
     async def CompleteTask(self, request: session_pb2.CompleteTaskRequest, context: Any) -> session_pb2.CompleteTaskResponse:
-        """End a task."""
+        """End a task; of a session that was never observed there is only what lies on the desk for it."""
         call, session_id = to_call(request), _session_id(request)
         outcome = checks.check_text("outcome", request.outcome, max_chars=OUTCOME_CHARS)
         if outcome.strip() and outcome.strip().lower() not in OUTCOMES:
             raise InvalidField("outcome", "say success, partial or failure, or leave it out")
         note = checks.check_text("note", request.note, max_chars=validation.NOTE_CHARS)
-        ended = await self._observer.complete_task(call, session_id, outcome, note)
+        try:
+            ended = await self._observer.complete_task(call, session_id, outcome, note)
+        except NotFound:
+            await self._clear(call, session_id, only_task_state=True)
+            return session_pb2.CompleteTaskResponse()
         return session_pb2.CompleteTaskResponse(task_id=str(ended.task_id or ""), looks_back=ended.is_new)
 
     async def EndSession(self, request: session_pb2.EndSessionRequest, context: Any) -> session_pb2.EndSessionResponse:
@@ -46,10 +50,20 @@ class SessionServicer(session_pb2_grpc.SessionServiceServicer):
         try:
             ended = await self._observer.end_session(call, session_id)
         except NotFound:
-            if self._desks is None or not await self._desks.clear(_desk_of(call, session_id)):
-                raise
+            await self._clear(call, session_id)
             return session_pb2.EndSessionResponse()
         return session_pb2.EndSessionResponse(task_id=str(ended.task_id or ""), looks_back=ended.is_new)
+
+    async def _clear(self, call: Call, session_id: str, *, only_task_state: bool = False) -> None:
+        """Clear the desk of a session that has no turns.
+
+        Raises:
+            NotFound: there is nothing on it either.
+        """
+        desk = Desk(call.principal.tenant_id, call.agent_id, call.principal.desk_of(SESSION_PREFIX + session_id))
+        if self._desks is None or not await self._desks.entries(desk):
+            raise NotFound("no such session of this agent, and nothing on its desk; observe its turns first")
+        await self._desks.clear(desk, only_task_state=only_task_state)
 
     async def LookBack(self, request: session_pb2.LookBackRequest, context: Any) -> session_pb2.LookBackResponse:
         """Look back again."""
@@ -85,11 +99,6 @@ def to_message(finding: Finding, *, turn: int | None = None) -> session_pb2.Cand
         confidence=finding.confidence,
         timing=f"TIMING_{finding.timing.upper()}",
     )
-
-
-def _desk_of(call: Call, session_id: str) -> Desk:
-    principal = call.principal
-    return Desk(principal.tenant_id, call.agent_id, principal.desk_of(SESSION_PREFIX + session_id))
 
 
 def _session_id(request: Any) -> str:
