@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -194,6 +195,7 @@ def describe_connection(site: Site) -> str:
             "HINDSIGHT_API_KEY": api_key,
             "HINDSIGHT_INGEST_ADDRESS": site.address("ingest"),
             "HINDSIGHT_RECALL_ADDRESS": site.address("recall"),
+            **({"HINDSIGHT_TOOLSETS": toolsets} if (toolsets := os.environ.get("HINDSIGHT_TOOLSETS")) else {}),
         },
     }
     headers = {"Authorization": "Bearer ${HINDSIGHT_API_KEY}"}

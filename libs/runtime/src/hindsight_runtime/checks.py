@@ -11,6 +11,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from hindsight_runtime.errors import InvalidField
+from hindsight_runtime.identity import SESSION_PREFIX
 
 MAX_JSON_DEPTH = 16
 PATH_CHARS = 100  # of a field's path in an error: names inside a struct are the caller's own text
@@ -18,6 +19,7 @@ ENUM_VALUES = 64
 REQUEST_ID_CHARS = 128
 AGENT_ID_CHARS = 64
 SCOPE_CHARS = 160
+SESSION_ID_CHARS = 128
 TAG_CHARS = 64
 TAGS = 64
 KEY_CHARS = 128
@@ -83,6 +85,14 @@ def check_scope(field: str, scope: str) -> str:
     if scope.endswith("*"):
         raise InvalidField(field, "a scope does not end in '*'; patterns are for keys")
     return scope
+
+
+def check_session_id(field: str, text: str, *, required: bool = True) -> str:
+    """The id of a session, which is not the scope that is called after it."""
+    check_text(field, text, max_chars=SESSION_ID_CHARS, required=required)
+    if text.startswith(SESSION_PREFIX):
+        raise InvalidField(field, f"give the id alone, as {text.removeprefix(SESSION_PREFIX)[:32]!r}, without 'session:'")
+    return text
 
 
 def check_scope_pattern(field: str, pattern: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from hindsight.v1 import desk_pb2, desk_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotConfigured, NotFound
-from hindsight_runtime.identity import Principal, caller
+from hindsight_runtime.identity import SESSION_PREFIX, Principal, caller
 from hindsight_store.desks import Desk, Desks, Entry
 
 from hindsight_ingest import validation
@@ -110,6 +110,8 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         checks.check_label("agent_id", request.agent_id, max_chars=checks.AGENT_ID_CHARS)
         agent_id = principal.resolve_agent(request.agent_id)
         checks.check_text("scope", request.scope, max_chars=checks.SCOPE_CHARS, required=True)
+        if request.scope.startswith(SESSION_PREFIX):
+            checks.check_session_id("scope", request.scope.removeprefix(SESSION_PREFIX))
         scope = principal.desk_of(checks.check_scope("scope", request.scope))
         if self._desks is None:
             raise NotConfigured("desks live in Redis, which is not set up; the operator names it with HINDSIGHT_REDIS_URL")

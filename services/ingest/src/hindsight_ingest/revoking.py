@@ -17,10 +17,10 @@ from hindsight_store.sources import Source
 from hindsight_store.withdrawals import Asked, By, Counts, Withdrawal
 from hindsight_store.writer import writing
 
-from hindsight_ingest.validation import SESSION_ID_CHARS, TOOL_CHARS
+from hindsight_ingest.validation import TOOL_CHARS
 
 KEY_ID_CHARS = 128
-NAMES = {"principal": KEY_ID_CHARS, "session_id": SESSION_ID_CHARS, "tool": TOOL_CHARS}
+NAMES = {"principal": KEY_ID_CHARS, "session_id": checks.SESSION_ID_CHARS, "tool": TOOL_CHARS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         """Keep turns of a session."""
         call = to_call(request)
         await self._quota.check(call.principal.tenant_id)
-        session_id = checks.check_text("session_id", request.session_id, max_chars=validation.SESSION_ID_CHARS, required=True)
+        session_id = checks.check_session_id("session_id", request.session_id)
         scope = checks.check_scope("scope", request.scope)
         checks.check_items("turns", request.turns, low=1, high=validation.BATCH)
         first_turn = request.first_turn if request.HasField("first_turn") else None

@@ -102,7 +102,7 @@ def to_message(finding: Finding, *, turn: int | None = None) -> session_pb2.Cand
 
 
 def _session_id(request: Any) -> str:
-    return checks.check_text("session_id", request.session_id, max_chars=validation.SESSION_ID_CHARS, required=True)
+    return checks.check_session_id("session_id", request.session_id)
 
 
 def _said(number: int, role: str, text: str, now: Any) -> Turn:

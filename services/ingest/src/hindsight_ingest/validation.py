@@ -16,7 +16,6 @@ from hindsight_ingest.candidate import Candidate, lower_to_ceiling
 TRIGGER_CHARS = 2048
 VALUE_BYTES = 32 * 1024
 METADATA_BYTES = 16 * 1024
-SESSION_ID_CHARS = 128
 DERIVED_FROM = 64
 BATCH = 256
 DEFAULT_IMPORTANCE = 0.5
@@ -67,7 +66,7 @@ def check_confidence(field: str, confidence: float) -> float:
 
 def check_source(field: str, source: memory_pb2.Source, principal: Principal) -> str:
     """The kind of source a write claims, which the credential must allow."""
-    checks.check_text(f"{field}.session_id", source.session_id, max_chars=SESSION_ID_CHARS)
+    checks.check_text(f"{field}.session_id", source.session_id, max_chars=checks.SESSION_ID_CHARS)
     if source.HasField("turn") and source.turn < 0:
         raise InvalidField(f"{field}.turn", "count turns from 0")
     kind = checks.check_name(f"{field}.kind", source.kind, SOURCES)

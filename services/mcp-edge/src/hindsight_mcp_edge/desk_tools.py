@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hindsight_memory import Answer, DeskEntry, Filter, Hindsight, HindsightError, NewEntry
+from hindsight_memory import Answer, DeskEntry, Filter, Hindsight, HindsightError, NewEntry, Source
 
 from hindsight_mcp_edge import results, texts
 from hindsight_mcp_edge.fields import Field, Refused
@@ -18,7 +18,7 @@ KEY = Field("key", "string", "Its name; the same name takes its place; 名称，
 PUT_FIELDS = (
     SESSION_ID,
     KEY,
-    Field("value", "string", "What to have at hand; 内容.", required=True, low=1, high=32_768),
+    Field("value", "string", "What to have at hand, at most 32 KiB; 内容，至多 32 KiB.", required=True, low=1, high=32_768),
     Field("ttl_s", "integer", "Seconds it stays unless used; default 1,800; 保留秒数.", low=1, high=MAX_TTL_S),
     Field("importance", "number", "How much it matters; 重要性.", default=0.5, low=0, high=1, is_filled_in=False),
 )
@@ -38,7 +38,8 @@ PIN_FIELDS = (
 
 async def put(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """Put something on a session's desk."""
-    entry = NewEntry(given["key"], given["value"], importance=given["importance"], ttl_s=given["ttl_s"] or 0)
+    terms = {"importance": given["importance"], "ttl_s": given["ttl_s"] or 0}
+    entry = NewEntry(given["key"], given["value"], source=Source("inference"), **terms)  # the model's note, whoever said so
     placed = await hindsight.put_entry(_desk(given), entry)
     told = {"evicted_keys": list(placed.evicted_keys), "used_tokens": placed.used_tokens, "budget_tokens": placed.budget_tokens}
     return {"entry": results.from_entry(placed.entry), **told}
@@ -56,7 +57,10 @@ async def get(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[
         return _found(desk.entries) | {"used_tokens": desk.used_tokens, "budget_tokens": desk.budget_tokens}
     options: dict[str, Any] = {"working": "only", "drop_irrelevant": True, "top_k": LOOKED_AT}
     answer = await hindsight.recall(query, where=Filter(scope=_desk(given)), **options)
-    return _found(_entries_of(answer)[:FOUND])
+    found = _entries_of(answer)[:FOUND]
+    if not found and (others := len((await hindsight.list_entries(_desk(given))).entries)):
+        return _found([]) | {"hint": texts.NOTHING_LIKE_IT.format(count=others)}
+    return _found(found)
 
 
 async def pin(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:

@@ -20,7 +20,7 @@ AGENT = Field("agent_id", "string", "Whose memory; 谁的记忆. The agent's nam
 MEMORY_ID = Field("memory_id", "string", "The id as memory_search or memory_write returned it; 记忆的 id.", high=64)
 KEY = Field("memory_key", "string", 'What it is about, in a few words: "coffee preference"; 主题，如“订单状态”.', low=1, high=128)
 VALUE = Field(
-    "memory_value", "string", "The statement itself, complete and self-contained; 完整、独立的内容.", low=1, high=32_768
+    "memory_value", "string", "The statement itself, complete, at most 32 KiB; 完整、独立的内容，至多 32 KiB.", low=1, high=32_768
 )
 TRIGGER = Field("memory_query", "string", "When to recall it: the question it answers; 何时应想起：它能回答的问题.", high=2048)
 IMPORTANCE = Field("importance", "number", "How much it matters; 重要性.", low=0, high=1)

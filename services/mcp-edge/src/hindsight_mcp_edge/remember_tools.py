@@ -15,7 +15,7 @@ REMEMBER_FIELDS = (
     Field(
         "content",
         "string",
-        "One statement, complete and self-contained; 一条完整、独立的内容.",
+        "One statement, complete, at most 32 KiB; 一条完整、独立的内容，至多 32 KiB.",
         required=True,
         low=1,
         high=32_768,

@@ -12,15 +12,19 @@ from hindsight_mcp_edge.tool import Arguments, Confirm, Tool
 ROLES = ("user", "assistant", "tool_call", "tool_result")
 TEXT_CHARS = 32_768
 
-SESSION_ID = Field("session_id", "string", "The conversation, always the same id; 会话 id.", required=True, low=1, high=128)
-AGENT = Field("agent_id", "string", "Whose memory; default: the key's agent; 谁的记忆.", low=1, high=64)
+SESSION_ID = Field(
+    "session_id", "string", 'The conversation, always the same id, as "abc"; 会话 id.', required=True, low=1, high=128
+)
+AGENT = Field(
+    "agent_id", "string", "Whose memory; default: the key's agent, whose desk the desk tools use; 谁的记忆.", low=1, high=64
+)
 SCOPE = Field("scope", "string", 'Whom the session concerns: "user:42"; decided by its first turns; 范围.', high=160)
 TURN_FIELDS = (
     Field("role", "string", "Who says it, or a call of a tool, or its answer; 角色.", required=True, choices=ROLES),
-    Field("content", "string", "What is said; 内容.", high=TEXT_CHARS),
+    Field("content", "string", "What is said, at most 32 KiB; 内容，至多 32 KiB.", high=TEXT_CHARS),
     Field("tool", "string", "Of a call and its answer: the tool's name; 工具名.", low=1, high=128),
     Field("arguments", "object", "Of a call: its arguments; 参数."),
-    Field("result", "string", "Of an answer: what came back; 返回结果.", high=TEXT_CHARS),
+    Field("result", "string", "Of an answer: what came back, at most 32 KiB; 返回结果，至多 32 KiB.", high=TEXT_CHARS),
     Field("is_error", "boolean", "Of an answer: whether the call failed; 是否出错.", default=False),
     Field("at", "string", "When, as an RFC 3339 date-time; default: now; 时间.", high=64),
 )
@@ -46,7 +50,9 @@ REPORT_FIELDS = (
     ),
     Field("outcome", "string", "How it ended; 结果.", required=True, choices=("success", "partial", "failure")),
     Field("note", "string", "What helped, or was wrong or missing; 有用或有误之处.", high=2000),
-    Field("final_prompt", "string", "The prompt as the model got it last; 最终提示词.", high=TEXT_CHARS),
+    Field(
+        "final_prompt", "string", "The prompt as the model got it last, at most 32 KiB; 最终提示词，至多 32 KiB.", high=TEXT_CHARS
+    ),
 )
 CONTEXT_FIELDS = (
     SESSION_ID,
@@ -93,7 +99,11 @@ async def recall_context(hindsight: Hindsight, given: Arguments, confirm: Confir
 async def end_session(hindsight: Hindsight, given: Arguments, confirm: Confirm) -> dict[str, Any]:
     """Say that a session is over."""
     ended = await hindsight.end_session(given["session_id"])
-    return {"task_id": ended.task_id, "looks_back": ended.looks_back, "hint": texts.SUMS_UP}
+    return {
+        "task_id": ended.task_id,
+        "looks_back": ended.looks_back,
+        "hint": texts.SUMS_UP if ended.task_id else texts.DESK_CLEARED,
+    }
 
 
 def _to_turn(number: int, given: Arguments) -> Turn:
