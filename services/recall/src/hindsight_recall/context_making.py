@@ -56,7 +56,7 @@ class ContextMaker:
             *[Offer("turn" if isinstance(hit.subject, Turn) else "memory", hit) for hit in (answer.hits if answer else ())],
         ]
         async with reading(self._pool, query.tenant_id) as reader:
-            relations = await reader.relations_among(query.bank_id, list(memory_ids(offers)), limit=RELATIONS)
+            relations = await reader.relations.among(query.bank_id, list(memory_ids(offers)), limit=RELATIONS)
         context = await asyncio.to_thread(compose, offers, relations, budget_tokens=budget_tokens, count=self._count)
         if answer:
             context = replace(context, left_out=[*withheld_of(answer.withheld), *context.left_out])

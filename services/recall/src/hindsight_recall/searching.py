@@ -146,7 +146,9 @@ class MemorySearch:
             gained |= {found.memory_id: {"hop": found.score} for found in hops if found.memory_id != origin.memory_id}
         similarities = dict(best)
         related: dict[UUID, float] = {}
-        for near, end, weight in await reader.related(ask.bank_id, ask.selection, list(similarities), limit=RELATIONS):
+        for near, end, weight in await reader.relations.to_selected(
+            ask.bank_id, ask.selection, list(similarities), limit=RELATIONS
+        ):
             related[end] = max(related.get(end, 0.0), weight * similarities[near])
         for end, strength in related.items():
             gained.setdefault(end, {})["relation"] = strength

@@ -261,7 +261,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             kept = await _get(reader, bank_id, memory_id, principal)
             if kept.memory.status in HIDDEN and "admin" not in principal.rights:
                 raise NotFound("no such memory")
-            seen = await reader.relations_of(bank_id or 0, memory_id, _scopes_of(principal), after=after, limit=size + 1)
+            seen = await reader.relations.of(bank_id or 0, memory_id, _scopes_of(principal), after=after, limit=size + 1)
         last = seen[:size][-1].relation if len(seen) > size else None
         return recall_pb2.ListRelationsResponse(
             relations=[wire.to_relation(s) for s in seen[:size]],
