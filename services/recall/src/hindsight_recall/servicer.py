@@ -4,11 +4,10 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import asyncpg
-from google.protobuf.message import Message
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound, PermissionDenied
@@ -36,13 +35,11 @@ MAX_DEADLINE_MS = 60_000
 PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
-PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 SESSION_ID_CHARS = 128
 REASON_CHARS = 64
 MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
-M = TypeVar("M", bound=Message)
 BUDGET_TOKENS, MIN_BUDGET_TOKENS, MAX_BUDGET_TOKENS = 2_000, 100, 100_000
 MIN_OFFERED, LINE_TOKENS = 20, 10  # a context is offered as many hits as would fit if they were short
 WORKING = {v: k.removeprefix("WORKING_").lower() for k, v in recall_pb2.Working.items() if v} | {0: ""}
