@@ -13,7 +13,7 @@ from hindsight_store.records import Report
 
 from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.recalling import Recaller
-from hindsight_recall.receipt_messages import to_considered, to_differences, to_receipt
+from hindsight_recall.receipt_wire import to_considered, to_differences, to_receipt
 from hindsight_recall.receipts import Receipt, asked_again, from_document
 from hindsight_recall.wire import to_hit
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 from hindsight.v1 import memory_pb2, recall_pb2, session_pb2
@@ -226,7 +226,9 @@ def to_withheld(withheld: Mapping[str, str]) -> list[recall_pb2.Withheld]:
     return [recall_pb2.Withheld(memory_id=name, reason=f"FLAG_{flag.upper()}") for name, flag in withheld.items()]
 
 
-def to_context(agent_id: str, made: Made, hits: Sequence[Hit], receipt_id: str, budget_tokens: int) -> Any:
+def to_context(
+    agent_id: str, made: Made, hits: Sequence[Hit], receipt_id: str, budget_tokens: int
+) -> recall_pb2.RecallContextResponse:
     """A context as a message, its hits as the caller may see them."""
     context = made.context
     return recall_pb2.RecallContextResponse(
@@ -272,13 +274,17 @@ def to_contributions(place: Place) -> list[recall_pb2.Contribution]:
     return [recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in place.contributions]
 
 
-def read_moment(message: Any, field: str) -> datetime | None:
+def read_moment(message: Message, field: str) -> datetime | None:
     """A moment of a request; None where it is absent."""
     return checks.check_time(field, getattr(message, field)) if message.HasField(field) else None
 
 
 def read_zone(name: str) -> tzinfo:
-    """A caller's time zone; empty is UTC."""
+    """A caller's time zone; empty is UTC.
+
+    Raises:
+        InvalidField: there is no zone of this name.
+    """
     checks.check_text("time_zone", name, max_chars=64)
     try:
         return ZoneInfo(name) if name else UTC
@@ -286,7 +292,7 @@ def read_zone(name: str) -> tzinfo:
         raise InvalidField("time_zone", "give an IANA name such as Asia/Shanghai or Europe/Berlin") from None
 
 
-def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Any = ()) -> Selection:
+def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Sequence[int] = ()) -> Selection:
     """A filter as a selection within what the caller may see.
 
     Raises:
@@ -322,8 +328,12 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
     )
 
 
-def read_scope(scope: str, session_id: str, principal: Principal, now: datetime) -> Selection:
-    """What a context looks at: a scope, the agent's, and what a session of the caller's keeps for itself."""
+def read_context_selection(scope: str, session_id: str, principal: Principal, now: datetime) -> Selection:
+    """What a context looks at: a scope, the agent's, and what a session of the caller's keeps for itself.
+
+    Raises:
+        InvalidField, PermissionDenied: as Principal.readable_scopes.
+    """
     scopes = principal.readable_scopes(scope)
     own = SESSION_PREFIX + session_id
     if scopes is not None and session_id and principal.may_use(own):
@@ -331,7 +341,7 @@ def read_scope(scope: str, session_id: str, principal: Principal, now: datetime)
     return Selection(now=now, holds_after=now, scopes=scopes)
 
 
-def read_asked(request: recall_pb2.RecallRequest, principal: Principal, now: datetime) -> Selection:
+def read_recall_selection(request: recall_pb2.RecallRequest, principal: Principal, now: datetime) -> Selection:
     """What a recall looks at: its filter, as it held and as it was recorded at the moments it names.
 
     Raises:
