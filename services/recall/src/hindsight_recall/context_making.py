@@ -16,7 +16,7 @@ from hindsight_recall.recalling import Answer, Query, Recaller
 from hindsight_recall.working import WORKING
 
 CORE = 64  # of a bank that are offered
-RELATIONS = 100
+RELATIONS = 100  # among the memories that are offered, the strongest
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Made:
 
     context: Context
     answer: Answer | None = None
-    missing: dict[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)  # channel -> why
 
     @property
     def used(self) -> list[str]:
@@ -69,8 +69,7 @@ class ContextMaker:
             return []
         async with reading(self._pool, query.tenant_id) as reader:
             found = await reader.core(query.bank_id, query.selection, with_standing=with_standing, limit=CORE)
-        said = [line for line in query.context.splitlines() if line.strip()]
-        doubts = doubt([kept.memory for kept in found], said)
+        doubts = doubt([kept.memory for kept in found], query.said)
         return [_offer_core(kept, flags_of(kept, doubts)) for kept in found if not _is_withheld(kept, doubts)]
 
 

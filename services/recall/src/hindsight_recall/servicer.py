@@ -1,7 +1,7 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.context_making import ContextMaker
 from hindsight_recall.contexts import Count
 from hindsight_recall.judging import Judge
-from hindsight_recall.recalling import Answer, Query, Recaller
+from hindsight_recall.recalling import Answer, Query, Recaller, Working
 from hindsight_recall.receipts import receipt_of
 from hindsight_recall.recorder import Recorder
 from hindsight_recall.sharing import HIDDEN, find_opened, find_shared, merge, without_hidden_origins
@@ -42,7 +42,7 @@ REASON_CHARS = 64
 MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
-WORKING = {v: k.removeprefix("WORKING_").lower() for k, v in recall_pb2.Working.items() if v} | {0: ""}
+WORKING: Mapping[int, Working] = {0: "", 1: "also", 2: "first", 3: "only"}
 REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 
 
@@ -96,7 +96,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         said = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
         if _token(request) and mode != "tag":
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
-        working = checks.check_name("working", request.working, WORKING)
+        checks.check_name("working", request.working, WORKING)
+        working = WORKING[request.working]
         checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
         desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
         if working and not desks:
