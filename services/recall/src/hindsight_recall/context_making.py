@@ -25,7 +25,7 @@ class Made:
 
     context: Context
     answer: Answer | None = None
-    missing: Mapping[str, str] = field(default_factory=dict)  # channel -> why
+    missing: Mapping[str, str] = field(default_factory=dict)  # channel -> "deadline" or "unavailable"
 
     @property
     def used(self) -> list[str]:

@@ -81,8 +81,8 @@ class Answer:
     hits: Sequence[Hit]
     near_misses: Sequence[Place] = ()
     weights: Weights = field(default_factory=Weights)
-    missing: Mapping[str, str] = field(default_factory=dict)
-    took_ms: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)  # channel -> "deadline" or "unavailable"
+    took_ms: Mapping[str, float] = field(default_factory=dict)  # by stage
     withheld: Mapping[str, str] = field(default_factory=dict)  # what the guard kept out, by id, with the flag
     is_from_working: bool = False  # what is at hand gave all of it
 

@@ -1,5 +1,6 @@
 """Receipts, and what is told of one, as protobuf."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,7 +68,8 @@ def to_differences(then: Sequence[Place], now: Sequence[Hit]) -> list[receipt_pb
     both = (then, [hit.place for hit in now])
     places = [{place.measured.id: rank for rank, place in enumerate(answer, start=1)} for answer in both]
     turns = {place.measured.id for answer in both for place in answer if place.measured.is_turn}
-    names = sorted(places[0].keys() | places[1].keys(), key=lambda n: (places[0].get(n, 1000), places[1].get(n, 1000), n))
+    last = math.inf
+    names = sorted(places[0].keys() | places[1].keys(), key=lambda n: (places[0].get(n, last), places[1].get(n, last), n))
     return [
         receipt_pb2.Difference(
             **_to_identity(name, is_turn=name in turns), rank_then=places[0].get(name, 0), rank_now=places[1].get(name, 0)
