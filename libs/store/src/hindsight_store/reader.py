@@ -245,7 +245,7 @@ class Reader:
         rows = await self._connection.fetch(PAGE_NEWEST, *to_arguments(bank_id, selection), before, limit)
         return [to_kept(row) for row in rows]
 
-    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int, with_held: bool = False) -> list[Memory]:
+    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int, with_held: bool) -> list[Memory]:
         """Revisions of a memory, newest first, below a number. `with_held`: also those that were held back for review, or came
         from a source that is withdrawn."""
         rows = await self._connection.fetch(REVISIONS, bank_id, memory_id, before, limit, with_held)
@@ -322,9 +322,10 @@ class Reader:
         query: tuple[int, Vector] | None,
         wanted: Sequence[str],
         *,
-        known_at: datetime | None = None,
+        known_at: datetime | None,
     ) -> list[Features]:
-        """What is measured of some memories against a query, in no order; without a query no cosines."""
+        """What is measured of some memories against a query (generation, embedding), in no order; without a query no cosines.
+        `known_at`: as they were recorded then; None: as they are recorded now."""
         generation, embedding = query if query else (None, None)
         vector = None if embedding is None else HalfVector(embedding)
         rows = await self._connection.fetch(FEATURES, bank_id, memory_ids, generation, vector, wanted, known_at)

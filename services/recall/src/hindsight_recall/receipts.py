@@ -65,7 +65,7 @@ class Receipt:
 
 
 def receipt_of(
-    receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer, used: Sequence[str] | None = None
+    receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer, used: Sequence[str] | None
 ) -> Receipt:
     """The account of an answer, of which so much was used; None: all."""
     return Receipt(

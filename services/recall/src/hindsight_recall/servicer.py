@@ -153,8 +153,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         )
         made = await self._contexts.make(query, budget_tokens)
         receipt_id = self._record(principal, agent_id, query, made.answer, made.used) if made.answer else ""
-        shown = iter(await show(self._pool, principal, query.bank_id, [item.offer.hit for item in made.context.items]))
-        return wire.to_context(agent_id, made, [next(shown) for _ in made.context.items], receipt_id, budget_tokens)
+        shown = await show(self._pool, principal, query.bank_id, [item.offer.hit for item in made.context.items])
+        return wire.to_context(agent_id, made, shown, receipt_id, budget_tokens)
 
     async def _scope_of(self, principal: Principal, bank_id: int | None, session_id: str) -> str:
         """Whom a session concerns, as far as the caller may know; empty where it does not exist."""
