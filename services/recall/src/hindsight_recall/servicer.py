@@ -349,7 +349,7 @@ def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str
     named = [*([SESSION_PREFIX + session_id] if session_id else []), *([scope] if scope else [])]
     desks = {}
     for name in dict.fromkeys(named):
-        with suppress(PermissionDenied):  # a key of several scopes has no desk for a session
+        with suppress(PermissionDenied):  # what the key reads of others is no desk of its own
             desks[name] = Desk(principal.tenant_id, agent_id, principal.desk_of(name))
     return desks
 
