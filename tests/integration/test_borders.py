@@ -84,9 +84,9 @@ async def test_what_a_duplicate_adds_stays_within_the_limits(client: Hindsight):
 
 
 async def test_a_page_of_large_memories_ends_early_and_none_is_lost(client: Hindsight, monkeypatch):
-    from hindsight_recall import servicer
+    from hindsight_recall import calls
 
-    monkeypatch.setattr(servicer, "PAGE_BYTES", 100_000)
+    monkeypatch.setattr(calls, "PAGE_BYTES", 100_000)
     ids = []
     for number in range(12):
         ids.append((await client.write(NewMemory(f"k{number}", "x" * 30_000))).memory_id)

@@ -9,7 +9,7 @@ import asyncpg
 import numpy as np
 import pytest
 from hindsight_memory import Hindsight, NewMemory
-from hindsight_store import reader, words, writer
+from hindsight_store import reader, relations, selections, words, writer
 from hindsight_store.records import Selection
 from pgvector import HalfVector
 from pgvector.asyncpg import register_vector
@@ -17,7 +17,7 @@ from pgvector.asyncpg import register_vector
 ROWS = 3000
 VECTOR = HalfVector(np.ones(384, np.float32) / 384**0.5)
 NOW = datetime.now(UTC)
-SELECTION = reader._selection(1, Selection(now=NOW, holds_after=NOW))
+SELECTION = selections.to_arguments(1, Selection(now=NOW, holds_after=NOW))
 QUERY = words.terms("rare4471")
 WANTED = (words.to_tsquery(QUERY), list(QUERY), [1.0] * len(QUERY), 100)
 
@@ -40,13 +40,13 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "receipt": (reader.RECEIPT, (1, UUID(int=0)), "recall", {"receipts_pkey"}),
     "tags": (
         reader.PAGE_NEWEST,
-        (*reader._selection(1, Selection(now=datetime.now(UTC), any_tags=("t7",))), None, 10),
+        (*selections.to_arguments(1, Selection(now=datetime.now(UTC), any_tags=("t7",))), None, 10),
         "recall",
         {"memories_by_tag"},
     ),
-    "relations": (reader.RELATIONS, (*SELECTION, [UUID(int=0)], 20), "recall", {"memory_relations_back"}),
+    "relations": (relations.TO_SELECTED, (*SELECTION, [UUID(int=0)], 20), "recall", {"memory_relations_back"}),
     "relations of one": (
-        reader.RELATIONS_OF,
+        relations.OF,
         (1, UUID(int=0), UUID(int=0), "", UUID(int=0), ["agent"], [], 20),
         "recall",
         {"memory_relations_back"},

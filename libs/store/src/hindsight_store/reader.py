@@ -20,15 +20,15 @@ from hindsight_store.records import (
     Kept,
     KeptReceipt,
     Memory,
-    Relation,
-    RelationSeen,
     Report,
     Selection,
     Use,
     Vector,
     WordStatistics,
 )
+from hindsight_store.relations import RelationReader
 from hindsight_store.reviews import ReviewReader
+from hindsight_store.selections import KNOWN, MIN_ID, SELECTED, split_scopes, to_arguments
 from hindsight_store.withdrawals import HELD
 from hindsight_store.words import to_tsquery
 
@@ -39,26 +39,6 @@ DOUBTED = """EXISTS (SELECT FROM reviews AS r WHERE r.bank_id = m.bank_id AND r.
         AND r.state = 'pending') AS is_doubted"""
 USE = f"coalesce(u.hit_count, 0) AS hit_count, u.last_hit_at, coalesce(u.utility, 1) AS utility, {DOUBTED}"
 JOIN_USE = "LEFT JOIN memory_use AS u ON u.bank_id = m.bank_id AND u.memory_id = m.memory_id"
-
-# The revisions that were current at a moment of record time; NULL: those that are current now. What is deleted or held back
-# by now is gone from every moment, and so is what a withdrawn source made of a memory that others wrote.
-KNOWN = f"""(({{0}}::timestamptz IS NULL AND m.known_to IS NULL)
-        OR ({{0}}::timestamptz IS NOT NULL AND m.known_from <= {{0}} AND (m.known_to IS NULL OR m.known_to > {{0}}) AND NOT {HELD}
-            AND NOT EXISTS (SELECT FROM memories AS latest WHERE latest.bank_id = $1 AND latest.memory_id = m.memory_id
-                AND latest.known_to IS NULL AND latest.status IN ('deleted', 'pending_review'))))"""
-
-# $1 bank, $2 … $20 the selection. With plan_cache_mode = force_custom_plan what is NULL folds away.
-SELECTED = f"""m.bank_id = $1 AND m.status = ANY ($2) AND (m.expires_at IS NULL OR m.expires_at > $3)
-    AND ($17::timestamptz IS NULL OR m.valid_to IS NULL OR m.valid_to > $17)
-    AND ($18::timestamptz IS NULL OR m.valid_from <= $18) AND {KNOWN.format("$19")}
-    AND ($4::text[] IS NULL OR m.scope = ANY ($4)) AND ($20::text IS NULL OR starts_with(m.scope, $20))
-    AND ($5::text IS NULL OR m.key = $5) AND ($6::text IS NULL OR m.key LIKE $6)
-    AND ($7::text[] IS NULL OR m.kind = ANY ($7))
-    AND ($8::text[] IS NULL OR m.tags && $8) AND ($9::text[] IS NULL OR m.tags @> $9)
-    AND m.importance >= $10 AND m.confidence >= $11
-    AND ($12::timestamptz IS NULL OR m.valid_from >= $12) AND ($13::timestamptz IS NULL OR m.valid_from < $13)
-    AND ($14::timestamptz IS NULL OR m.created_at >= $14) AND ($15::timestamptz IS NULL OR m.created_at < $15)
-    AND ($16::jsonb IS NULL OR m.metadata @> $16)"""
 
 FIND_BANK = "SELECT bank_id FROM agents WHERE tenant_id = $1 AND agent_id = $2"
 
@@ -154,9 +134,6 @@ CORE = f"""SELECT {COLUMNS}, {USE} FROM memories AS m {JOIN_USE}
     WHERE {SELECTED} AND (m.is_core OR ($21 AND m.standing <> ''))
     ORDER BY m.is_core DESC, m.importance DESC, m.valid_from DESC, m.memory_id LIMIT $22"""
 
-RELATIONS_AMONG = """SELECT from_id, type, to_id, weight, created_at FROM memory_relations
-    WHERE bank_id = $1 AND from_id = ANY ($2) AND to_id = ANY ($2) ORDER BY weight DESC, from_id, type, to_id LIMIT $3"""
-
 # What began within any of some spans of time, newest first.
 WITHIN = f"""SELECT m.memory_id FROM memories AS m
     WHERE {SELECTED} AND m.valid_from >= $21 AND m.valid_from < $22 ORDER BY m.valid_from DESC, m.memory_id LIMIT $23"""
@@ -180,41 +157,6 @@ RECEIPT = """SELECT r.principal AS asked_by, r.document, o.principal, o.outcome,
     WHERE r.bank_id = $1 AND r.receipt_id = $2"""
 
 
-@dataclass(frozen=True, slots=True)
-class Rarity:
-    """Which terms of a memory are followed: so many of its rarest that no more than `most` memories hold."""
-
-    terms: int
-    most: int
-
-
-# Each direction by itself, so that each uses its index. Only relations whose other end is selected count against the limit,
-# and of those only what had been stated by the moment of record time.
-RELATIONS = f"""SELECT edges.near_id, edges.memory_id, edges.weight FROM (
-        SELECT r.from_id AS near_id, r.to_id AS memory_id, r.type, r.weight
-        FROM memory_relations AS r
-        WHERE r.bank_id = $1 AND r.from_id = ANY ($21) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
-        UNION ALL
-        SELECT r.to_id AS near_id, r.from_id AS memory_id, r.type, r.weight
-        FROM memory_relations AS r
-        WHERE r.bank_id = $1 AND r.to_id = ANY ($21) AND ($19::timestamptz IS NULL OR r.created_at <= $19)
-    ) AS edges JOIN memories AS m ON m.memory_id = edges.memory_id AND {SELECTED}
-    ORDER BY edges.weight DESC, edges.near_id, edges.type, edges.memory_id LIMIT $22"""
-
-# $6 the exact scopes that are seen and $7 the beginnings of others; both NULL: all.
-RELATIONS_OF = """SELECT r.from_id, r.type, r.to_id, r.weight, r.created_at
-    FROM (
-        SELECT from_id, type, to_id, weight, created_at, to_id AS other_id FROM memory_relations
-        WHERE bank_id = $1 AND from_id = $2
-        UNION ALL
-        SELECT from_id, type, to_id, weight, created_at, from_id AS other_id FROM memory_relations
-        WHERE bank_id = $1 AND to_id = $2
-    ) AS r JOIN memories AS m ON m.bank_id = $1 AND m.memory_id = r.other_id AND m.known_to IS NULL
-        AND m.status NOT IN ('deleted', 'pending_review')
-    WHERE (r.from_id, r.type, r.to_id) > ($3, $4, $5) AND ($6::text[] IS NULL OR m.scope = ANY ($6)
-        OR EXISTS (SELECT 1 FROM unnest($7::text[]) AS p(beginning) WHERE starts_with(m.scope, p.beginning)))
-    ORDER BY r.from_id, r.type, r.to_id LIMIT $8"""
-
 # $2 the exact scopes that are seen and $3 the beginnings of others; both NULL: all. $6 whether those of withdrawn sources too.
 CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, c.trigger, c.value, c.source, c.session_id,
         c.turn, c.confidence, c.valid_from, c.principal, c.at
@@ -224,8 +166,17 @@ CONFLICTS = """SELECT c.conflict_id, c.kept_id, c.rule, c.scope, c.kind, c.key, 
             OR EXISTS (SELECT 1 FROM unnest($3::text[]) AS p(beginning) WHERE starts_with(c.scope, p.beginning)))
     ORDER BY c.conflict_id DESC LIMIT $5"""
 
-MIN_ID = UUID(int=0)
 DEFAULT_TENANT = "default"
+_MOMENTS = ("valid_from", "valid_to", "known_from", "known_to", "created_at", "expires_at")
+_FIELDS = tuple(Memory.__dataclass_fields__)
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """Which terms of a memory are followed: so many of its rarest that no more than `most` memories hold."""
+
+    terms: int
+    most: int
 
 
 def search_text(key: str, trigger: str, value: str) -> str:
@@ -241,49 +192,9 @@ def to_memory(row: Mapping[str, Any]) -> Memory:
     return Memory(**fields)
 
 
-_MOMENTS = ("valid_from", "valid_to", "known_from", "known_to", "created_at", "expires_at")
-
-
-_FIELDS = tuple(Memory.__dataclass_fields__)
-
-
 def to_kept(row: Mapping[str, Any]) -> Kept:
     """A row of `memories` joined with its use."""
     return Kept(to_memory(row), Use(row["hit_count"], row["last_hit_at"], row["utility"], row["is_doubted"]))
-
-
-def _selection(bank_id: int, s: Selection) -> tuple[Any, ...]:
-    prefix = s.key.endswith("*")
-    pattern = s.key[:-1].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-    return (
-        bank_id,
-        s.statuses,
-        s.now,
-        s.scopes,
-        s.key if s.key and not prefix else None,
-        pattern if prefix else None,
-        s.kinds or None,
-        s.any_tags or None,
-        s.all_tags or None,
-        s.min_importance,
-        s.min_confidence,
-        s.valid_since,
-        s.valid_until,
-        s.created_since,
-        s.created_until,
-        s.metadata or None,
-        s.holds_after,
-        s.begun_by,
-        s.known_at,
-        s.scope_prefix or None,
-    )
-
-
-def _told_apart(scopes: Sequence[str] | None) -> tuple[list[str] | None, list[str] | None]:
-    """Scopes as exact ones and beginnings of others; None: all."""
-    if scopes is None:
-        return None, None
-    return [s for s in scopes if not s.endswith("*")], [s[:-1] for s in scopes if s.endswith("*")]
 
 
 class Reader:
@@ -296,6 +207,11 @@ class Reader:
     def reviews(self) -> ReviewReader:
         """The review queue of the same tenant, in the same transaction."""
         return ReviewReader(self._connection)
+
+    @property
+    def relations(self) -> RelationReader:
+        """The relations of the same tenant's memories, in the same transaction."""
+        return RelationReader(self._connection)
 
     @property
     def grants(self) -> GrantReader:
@@ -321,15 +237,15 @@ class Reader:
 
     async def page(self, bank_id: int, selection: Selection, *, after: UUID | None, limit: int) -> list[Kept]:
         """Selected memories, ascending by id, after an id."""
-        rows = await self._connection.fetch(PAGE, *_selection(bank_id, selection), after or MIN_ID, limit)
+        rows = await self._connection.fetch(PAGE, *to_arguments(bank_id, selection), after or MIN_ID, limit)
         return [to_kept(row) for row in rows]
 
     async def page_newest(self, bank_id: int, selection: Selection, *, before: UUID | None, limit: int) -> list[Kept]:
         """Selected memories, descending by id, before an id."""
-        rows = await self._connection.fetch(PAGE_NEWEST, *_selection(bank_id, selection), before, limit)
+        rows = await self._connection.fetch(PAGE_NEWEST, *to_arguments(bank_id, selection), before, limit)
         return [to_kept(row) for row in rows]
 
-    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int, with_held: bool = False) -> list[Memory]:
+    async def revisions(self, bank_id: int, memory_id: UUID, *, before: int, limit: int, with_held: bool) -> list[Memory]:
         """Revisions of a memory, newest first, below a number. `with_held`: also those that were held back for review, or came
         from a source that is withdrawn."""
         rows = await self._connection.fetch(REVISIONS, bank_id, memory_id, before, limit, with_held)
@@ -340,7 +256,7 @@ class Reader:
     ) -> tuple[list[Found], WordStatistics]:
         """The lexical run: selected memories with any of the wanted terms (term -> weight), best BM25 first, ties by id."""
         arguments = (to_tsquery(wanted), list(wanted), list(wanted.values()), limit)
-        row = await self._connection.fetchrow(LEXICAL, *_selection(bank_id, selection), *arguments)
+        row = await self._connection.fetchrow(LEXICAL, *to_arguments(bank_id, selection), *arguments)
         found = [Found(i, s) for i, s in zip(row["memory_ids"] or (), row["scores"] or (), strict=True)]
         frequencies: dict[str, int] = dict(zip(row["terms"] or (), row["frequencies"] or (), strict=True))
         return found, WordStatistics(row["memories"], row["mean_length"], frequencies)
@@ -351,33 +267,28 @@ class Reader:
         """A vector run: selected memories by inner product with the query (generation, embedding), ties by id."""
         generation, embedding = query
         rows = await self._connection.fetch(
-            NEAREST, *_selection(bank_id, selection), generation, channel, HalfVector(embedding), limit
+            NEAREST, *to_arguments(bank_id, selection), generation, channel, HalfVector(embedding), limit
         )
         return [Found(row["memory_id"], row["score"]) for row in rows]
 
     async def standing(self, bank_id: int, selection: Selection, *, limit: int) -> list[UUID]:
         """Selected standing instructions and preferences, weightiest and newest first."""
-        rows = await self._connection.fetch(STANDING, *_selection(bank_id, selection), limit)
+        rows = await self._connection.fetch(STANDING, *to_arguments(bank_id, selection), limit)
         return [row["memory_id"] for row in rows]
 
     async def selected(self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID]) -> list[UUID]:
         """Of some memories those that are selected, in the order given."""
-        rows = await self._connection.fetch(CHOSEN, *_selection(bank_id, selection), list(memory_ids))
+        rows = await self._connection.fetch(CHOSEN, *to_arguments(bank_id, selection), list(memory_ids))
         return [row["memory_id"] for row in rows]
 
     async def core(self, bank_id: int, selection: Selection, *, with_standing: bool, limit: int) -> list[Kept]:
         """Selected core memories, weightiest and newest first; behind them, where wanted, standing ones."""
-        rows = await self._connection.fetch(CORE, *_selection(bank_id, selection), with_standing, limit)
+        rows = await self._connection.fetch(CORE, *to_arguments(bank_id, selection), with_standing, limit)
         return [to_kept(row) for row in rows]
-
-    async def relations_among(self, bank_id: int, memory_ids: Sequence[UUID], *, limit: int) -> list[RelationSeen]:
-        """Relations with both ends among some memories, the strongest first."""
-        rows = await self._connection.fetch(RELATIONS_AMONG, bank_id, list(memory_ids), limit)
-        return [RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"]) for r in rows]
 
     async def within(self, bank_id: int, selection: Selection, since: datetime, until: datetime, *, limit: int) -> list[UUID]:
         """Selected memories that began to hold in a half-open span of time, newest first."""
-        rows = await self._connection.fetch(WITHIN, *_selection(bank_id, selection), since, until, limit)
+        rows = await self._connection.fetch(WITHIN, *to_arguments(bank_id, selection), since, until, limit)
         return [row["memory_id"] for row in rows]
 
     async def hop(
@@ -386,7 +297,7 @@ class Reader:
         """Selected memories that share the rarest of some terms (term -> how much it says), most shared first, ties by id; the
         score is their share of what these say."""
         arguments = (to_tsquery(says), list(says), list(says.values()), rarity.terms, rarity.most, limit)
-        rows = await self._connection.fetch(HOP, *_selection(bank_id, selection), *arguments)
+        rows = await self._connection.fetch(HOP, *to_arguments(bank_id, selection), *arguments)
         return [Found(row["memory_id"], row["share"]) for row in rows]
 
     async def receipt(self, bank_id: int, receipt_id: UUID) -> KeptReceipt | None:
@@ -397,28 +308,11 @@ class Reader:
         asked_by, document, *reported = row.values()
         return KeptReceipt(asked_by, document, Report(*reported) if reported[0] else None)
 
-    async def related(
-        self, bank_id: int, selection: Selection, memory_ids: Sequence[UUID], *, limit: int
-    ) -> list[tuple[UUID, UUID, float]]:
-        """The strongest relations between some memories and selected ones, in either direction: (one of them, the selected
-        one, weight)."""
-        rows = await self._connection.fetch(RELATIONS, *_selection(bank_id, selection), memory_ids, limit)
-        return [(row["near_id"], row["memory_id"], row["weight"]) for row in rows]
-
-    async def relations_of(
-        self, bank_id: int, memory_id: UUID, scopes: Sequence[str] | None, *, after: Relation | None, limit: int
-    ) -> list[RelationSeen]:
-        """Relations of one memory in both directions to memories of some scopes (a trailing "*" is a prefix; None: all), by
-        from, type, to, after one of them. What is deleted or waits for review is no other end."""
-        start = (after.from_id, after.type, after.to_id) if after else (MIN_ID, "", MIN_ID)
-        rows = await self._connection.fetch(RELATIONS_OF, bank_id, memory_id, *start, *_told_apart(scopes), limit)
-        return [RelationSeen(Relation(r["from_id"], r["type"], r["to_id"], r["weight"]), r["created_at"]) for r in rows]
-
     async def conflicts(
         self, bank_id: int, scopes: Sequence[str] | None, *, with_withdrawn: bool, before: UUID | None, limit: int
     ) -> list[Conflict]:
         """Conflict records of some scopes (a trailing "*" is a prefix; None: all), newest first, before an id."""
-        rows = await self._connection.fetch(CONFLICTS, bank_id, *_told_apart(scopes), before, limit, with_withdrawn)
+        rows = await self._connection.fetch(CONFLICTS, bank_id, *split_scopes(scopes), before, limit, with_withdrawn)
         return [Conflict(**row) for row in rows]
 
     async def features(
@@ -428,9 +322,10 @@ class Reader:
         query: tuple[int, Vector] | None,
         wanted: Sequence[str],
         *,
-        known_at: datetime | None = None,
+        known_at: datetime | None,
     ) -> list[Features]:
-        """What is measured of some memories against a query, in no order; without a query no cosines."""
+        """What is measured of some memories against a query (generation, embedding), in no order; without a query no cosines.
+        `known_at`: as they were recorded then; None: as they are recorded now."""
         generation, embedding = query if query else (None, None)
         vector = None if embedding is None else HalfVector(embedding)
         rows = await self._connection.fetch(FEATURES, bank_id, memory_ids, generation, vector, wanted, known_at)

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hindsight_language.claims import differ_in_number, find_matters
-from hindsight_language.conflicts import Statement, contradicts
+from hindsight_language.conflicts import ACCOUNTS, Statement, contradicts
 from hindsight_language.disguise import unmask
 from hindsight_language.duplicates import sense
 from hindsight_language.present import contradicts_present
+from hindsight_runtime.identity import AGENT_SCOPE
 from hindsight_store.desks import Entry
 from hindsight_store.records import Kept, Memory
 from hindsight_store.turns import Turn
@@ -16,7 +17,6 @@ CONTRADICTS, ODD, UNVERIFIED, REVIEW = "contradicts_context", "odd_one_out", "un
 OWN_WORD = 1.0  # the trust of what the user says; everything below it is weaker
 MOST_COMPARED = 20  # hits, the best, that are compared with each other
 READ_CHARS = 2000  # of a text, for what it claims
-ACCOUNTS = ("summary", "experience")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _says_another(memory: Memory, others: Sequence[Memory]) -> bool:
 
 
 def _share_place(one: Memory, other: Memory) -> bool:
-    return one.scope == other.scope or "agent" in (one.scope, other.scope)
+    return one.scope == other.scope or AGENT_SCOPE in (one.scope, other.scope)
 
 
 def _differ(one: Memory, other: Memory) -> bool:

@@ -16,7 +16,7 @@ from hindsight_recall.recalling import Answer, Query, Recaller
 from hindsight_recall.working import WORKING
 
 CORE = 64  # of a bank that are offered
-RELATIONS = 100
+RELATIONS = 100  # among the memories that are offered, the strongest
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Made:
 
     context: Context
     answer: Answer | None = None
-    missing: dict[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)  # channel -> "deadline" or "unavailable"
 
     @property
     def used(self) -> list[str]:
@@ -56,7 +56,7 @@ class ContextMaker:
             *[Offer("turn" if isinstance(hit.subject, Turn) else "memory", hit) for hit in (answer.hits if answer else ())],
         ]
         async with reading(self._pool, query.tenant_id) as reader:
-            relations = await reader.relations_among(query.bank_id, list(memory_ids(offers)), limit=RELATIONS)
+            relations = await reader.relations.among(query.bank_id, list(memory_ids(offers)), limit=RELATIONS)
         context = await asyncio.to_thread(compose, offers, relations, budget_tokens=budget_tokens, count=self._count)
         if answer:
             context = replace(context, left_out=[*withheld_of(answer.withheld), *context.left_out])
@@ -69,8 +69,7 @@ class ContextMaker:
             return []
         async with reading(self._pool, query.tenant_id) as reader:
             found = await reader.core(query.bank_id, query.selection, with_standing=with_standing, limit=CORE)
-        said = [line for line in query.context.splitlines() if line.strip()]
-        doubts = doubt([kept.memory for kept in found], said)
+        doubts = doubt([kept.memory for kept in found], query.said)
         return [_offer_core(kept, flags_of(kept, doubts)) for kept in found if not _is_withheld(kept, doubts)]
 
 

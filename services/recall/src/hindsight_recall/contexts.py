@@ -3,7 +3,7 @@
 import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from hindsight_recall.ranking import Importance, Measured, Place
 from hindsight_recall.recalling import Hit, Subject
 
 Section = Literal["desk", "core", "memory", "turn"]
-Reason = Literal["budget", "duplicate", "withheld"]
+WhyLeftOut = Literal["budget", "duplicate", "withheld"]
 HEADINGS: Mapping[Section, str] = {
     "desk": "# Desk 手边",
     "core": "# Always 常备",
@@ -64,7 +64,7 @@ class LeftOut:
 
     name: str
     section: Section
-    reason: Reason
+    reason: WhyLeftOut
     duplicate_of: str = ""
 
 
@@ -76,7 +76,7 @@ class Context:
     tokens: int = 0
     items: Sequence[Item] = ()
     relations: Sequence[RelationSeen] = ()
-    left_out: Sequence[LeftOut] = field(default=())
+    left_out: Sequence[LeftOut] = ()
 
 
 def compose(offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budget_tokens: int, count: Count) -> Context:
@@ -89,17 +89,17 @@ def compose(offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budge
     order = list(HEADINGS)
     items = sorted((line for line in lines if line.offer.name in taken), key=lambda one: order.index(one.offer.section))
     among = _among(relations, items)
-    text, told = _to_text(items, among)
+    text = _to_text(items, among)
     if among and count(text) > budget_tokens:
         numbers = range(len(among))
-        among = among[: max(0, bisect_right(numbers, budget_tokens, key=lambda n: count(_to_text(items, among[:n])[0])) - 1)]
-        text, told = _to_text(items, among)
+        among = among[: max(0, bisect_right(numbers, budget_tokens, key=lambda n: count(_to_text(items, among[:n]))) - 1)]
+        text = _to_text(items, among)
     while items and count(text) > budget_tokens:  # the sum of the lines is an estimate of the whole
         items = items[:-1]
-        text, told = _to_text(items, among)
+        text = _to_text(items, among)
     inside = {item.offer.name for item in items}
     left_out += [LeftOut(line.offer.name, line.offer.section, "budget") for line in lines if line.offer.name not in inside]
-    return Context(text, count(text), items, told, left_out)
+    return Context(text, count(text), items, among, left_out)
 
 
 def name_of(subject: Subject) -> str:
@@ -109,7 +109,7 @@ def name_of(subject: Subject) -> str:
     return turn_name(subject.id) if isinstance(subject, Turn) else subject.entry_id
 
 
-def text_of(subject: Subject) -> str:
+def _text_of(subject: Subject) -> str:
     """What a subject says, without where and when."""
     if isinstance(subject, Kept):
         return subject.memory.value
@@ -127,7 +127,7 @@ def _drop_duplicates(offers: Sequence[Offer]) -> tuple[list[Offer], list[LeftOut
     for offer in offers:
         if offer.name in kept:
             continue
-        said = sense(text_of(offer.hit.subject))
+        said = sense(_text_of(offer.hit.subject))
         words = frozenset(said)
         source = _source_of(offer.hit.subject)
         # Among words that are only nearly the same a weaker source may have changed the one that matters.
@@ -185,7 +185,7 @@ def _digest(name: str) -> str:
 def _describe(hit: Hit) -> str:
     """A line without its citation: what it says, of what and since when, and what speaks against it."""
     subject = hit.subject
-    said = "\n  ".join(text_of(subject).strip().splitlines())  # no line begins like another one, whatever breaks it
+    said = "\n  ".join(_text_of(subject).strip().splitlines())  # no line begins like another one, whatever breaks it
     notes = [flag.replace("_", " ") for flag in hit.flags]
     if isinstance(subject, Kept):
         memory = subject.memory
@@ -212,7 +212,7 @@ def _take(lines: Sequence[Item], budget_tokens: int, count: Count) -> Collection
     for is_second in (False, True):
         for sections, share in POOLS:
             pool = [line for line in lines if line.offer.section in sections]
-            is_last = pool and pool[-1] is lines[-1]
+            is_last = bool(pool) and pool[-1] is lines[-1]
             most, of_pool = budget_tokens * (1.0 if is_second or is_last else share), 0
             for line in pool:
                 cost = line.tokens + (0 if line.offer.section in taken.values() else headings[line.offer.section])
@@ -229,8 +229,7 @@ def _among(relations: Sequence[RelationSeen], items: Sequence[Item]) -> list[Rel
     return [seen for seen in relations if seen.relation.from_id in ids and seen.relation.to_id in ids]
 
 
-def _to_text(items: Sequence[Item], relations: Sequence[RelationSeen]) -> tuple[str, list[RelationSeen]]:
-    """The text, and the relations that it tells."""
+def _to_text(items: Sequence[Item], relations: Sequence[RelationSeen]) -> str:
     cited = {item.offer.name: item.citation for item in items}
     parts = []
     for section, heading in HEADINGS.items():
@@ -238,9 +237,8 @@ def _to_text(items: Sequence[Item], relations: Sequence[RelationSeen]) -> tuple[
         if lines:
             parts.append("\n".join((heading, *lines)))
     if relations:
-        told = [_relate(seen, cited) for seen in relations]
-        parts.append("\n".join((RELATIONS_HEADING, *told)))
-    return "\n\n".join(parts), list(relations)
+        parts.append("\n".join((RELATIONS_HEADING, *(_relate(seen, cited) for seen in relations))))
+    return "\n\n".join(parts)
 
 
 def _relate(seen: RelationSeen, cited: Mapping[str, str]) -> str:

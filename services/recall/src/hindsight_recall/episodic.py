@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hindsight_store.records import Vector
 from hindsight_store.turns import (
     Turn,
     TurnFeatures,
@@ -23,13 +22,15 @@ from hindsight_recall.lifecycle import TURN_IMPORTANCE
 from hindsight_recall.periods import Period, nearness
 from hindsight_recall.ranking import Finding, Importance, Measured, order
 from hindsight_recall.scoring import FULL_MATCH, K1, B, Scale
-from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask, names_to_follow, rare_at
+from hindsight_recall.searching import HOP_HITS, HOP_TERMS, MOMENTS, Ask, Embedding, names_to_follow, rare_at
 from hindsight_recall.stages import FOLLOW, NEAREST, SEARCH, Stages
 
 WINDOW, NEXT = 0.7, 0.2  # what the window and the next turn count beside the turn itself; docs/decisions/0007
 AROUND = 5  # turns either side whose words count as covered
 QUESTION_CHARS = 200
 SPEAKER_CHARS = 64
+EPISODIC = "episodic"
+TURN_CHANNELS = ("turn", "window")  # whose embeddings are stored
 _SPEAKER = re.compile(r"\s*([^\s:：][^:：\n]{0,39}?)\s*[:：]")
 _SELF = re.compile(r"\b(?:i|my|me|we|our|i'm|i've)\b|我", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?。！？]*[?？]\s*$")
@@ -127,7 +128,7 @@ class TurnGauge:
                 "hop": hop,
             }
         features = {name: value for name, value in values.items() if value}
-        finding = Finding("episodic", place, _relevance(features))
+        finding = Finding(EPISODIC, place, _relevance(features))
         return Measured(turn_name(turn.id), features, Importance(TURN_IMPORTANCE), (finding,), is_turn=True)
 
     def _named_speaker(self, turns: Sequence[Turn]) -> str:
@@ -175,10 +176,6 @@ def is_pure_question(content: str) -> bool:
     return bool(last) and not _SELF.search(last[0])
 
 
-TURN_CHANNELS = ("turn", "window")
-MISSING = ["episodic"]
-
-
 @dataclass(slots=True)
 class EpisodicSearch:
     """Finds and measures turns. One for one recall."""
@@ -202,9 +199,9 @@ class EpisodicSearch:
             async with reading_turns(ask.pool, ask.tenant_id) as reader:
                 return await reader.match_words(ask.bank_id, self._selection, ask.plan.wanted)
 
-        self._matches = await self.stages.within(SEARCH, MISSING, match, TurnMatches())
+        self._matches = await self.stages.within(SEARCH, [EPISODIC], match, TurnMatches())
 
-    async def measure(self, vector: tuple[int, Vector] | None, scale: Scale | None, *, by_meaning_alone: bool) -> list[Measured]:
+    async def measure(self, vector: Embedding | None, scale: Scale | None, *, by_meaning_alone: bool) -> list[Measured]:
         """Turns found by words, meaning or time, measured; with what one hop from the best of them adds."""
         ask = self.ask
         alone = by_meaning_alone and vector is not None
@@ -215,7 +212,7 @@ class EpisodicSearch:
         nearest: list[TurnId] = []
         if vector:  # in a transaction of its own: a statement that is given up for the deadline fails all of it
             async with reading_turns(ask.pool, ask.tenant_id) as reader:
-                nearest = await self.stages.within(NEAREST, MISSING, lambda: self._nearest(reader, vector), [])
+                nearest = await self.stages.within(NEAREST, [EPISODIC], lambda: self._nearest(reader, vector), [])
         async with reading_turns(ask.pool, ask.tenant_id) as reader:
             found = await self._fetch(reader, vector, {*ranks, *nearest})
             first = order(gauge.measure(found, ranks, {}), ask.weights)
@@ -228,7 +225,7 @@ class EpisodicSearch:
                 found += await self._fetch(reader, vector, added)
         return gauge.measure(found, ranks, hops)
 
-    async def _nearest(self, reader: TurnReader, vector: tuple[int, Vector]) -> list[TurnId]:
+    async def _nearest(self, reader: TurnReader, vector: Embedding) -> list[TurnId]:
         ask, found = self.ask, dict[TurnId, None]()
         for channel in TURN_CHANNELS:
             run = await reader.search_embeddings(ask.bank_id, self._selection, channel, vector, limit=ask.depth)
@@ -238,7 +235,7 @@ class EpisodicSearch:
             found |= dict.fromkeys(within)
         return list(found)
 
-    async def _fetch(self, reader: TurnReader, vector: tuple[int, Vector] | None, ids: Collection[TurnId]) -> list[TurnFeatures]:
+    async def _fetch(self, reader: TurnReader, vector: Embedding | None, ids: Collection[TurnId]) -> list[TurnFeatures]:
         found = await reader.fetch(self.ask.bank_id, sorted(ids), vector) if ids else []
         self.turns |= {f.turn.id: f.turn for f in found}
         return found

@@ -11,10 +11,11 @@ from hindsight_runtime.identity import Principal, caller
 from hindsight_store.reader import reading
 from hindsight_store.records import Report
 
-from hindsight_recall import wire
 from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.recalling import Recaller
+from hindsight_recall.receipt_wire import to_considered, to_differences, to_receipt
 from hindsight_recall.receipts import Receipt, asked_again, from_document
+from hindsight_recall.wire import to_hit
 
 
 class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
@@ -28,13 +29,13 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
     async def GetReceipt(self, request: receipt_pb2.GetReceiptRequest, context: Any) -> receipt_pb2.GetReceiptResponse:
         """The account of one recall."""
         receipt, report, _ = await self._find_receipt(request)
-        return receipt_pb2.GetReceiptResponse(receipt=wire.to_receipt(receipt, report))
+        return receipt_pb2.GetReceiptResponse(receipt=to_receipt(receipt, report))
 
     async def Replay(self, request: receipt_pb2.ReplayRequest, context: Any) -> receipt_pb2.ReplayResponse:
         """A recall's ranking, computed again from its receipt."""
         receipt, *_ = await self._find_receipt(request)
         again, is_identical = receipt.replay()
-        hits = [wire.to_considered(rank, place) for rank, place in enumerate(again, start=1)]
+        hits = [to_considered(rank, place) for rank, place in enumerate(again, start=1)]
         return receipt_pb2.ReplayResponse(hits=hits, is_identical=is_identical)
 
     async def RecallAsOfThen(
@@ -47,9 +48,9 @@ class ReceiptServicer(receipt_pb2_grpc.ReceiptServiceServicer):
             query = asked_again(receipt, self._recaller.clock(), as_of_then=as_of_then)
             answer = await self._recaller.recall(query)
             answers.append(await show(self._pool, caller(), query.bank_id, answer.hits))
-        then, now = ([wire.to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
+        then, now = ([to_hit(agent_id, rank, hit) for rank, hit in enumerate(hits, start=1)] for hits in answers)
         return receipt_pb2.RecallAsOfThenResponse(
-            hits_then=fit(then), hits_now=fit(now), differences=wire.to_differences(receipt.hits, answers[1])
+            hits_then=fit(then), hits_now=fit(now), differences=to_differences(receipt.hits, answers[1])
         )
 
     async def _find_receipt(self, request: Any) -> tuple[Receipt, Report | None, str]:

@@ -15,13 +15,17 @@ LEAST = 0.6  # what is left after very long: forgetting lowers, it never deletes
 TURN_IMPORTANCE = 0.5
 
 
-def age_weight(age: timedelta, *, hits: int = 0) -> float:
-    """What stage and retention leave of an importance at an age: hits make it fade slower. By whole days, so that of two
-    memories of one day the likelier answer wins."""
-    return (FRESH_WEIGHT if age <= FRESH else 1.0) * _retention(age, hits)
+def age_weight(age: timedelta) -> float:
+    """What stage and retention leave, at an age, of the importance of a memory that nobody recalled."""
+    return _stage(age) * _retention(age, 0)
+
+
+def _stage(age: timedelta) -> float:
+    return FRESH_WEIGHT if age <= FRESH else 1.0
 
 
 def _retention(age: timedelta, hits: int) -> float:
+    """What time leaves: hits make it fade slower. By whole days, so that of two memories of one day the likelier answer wins."""
     return LEAST + (1 - LEAST) * 0.5 ** (age.days / (HALF_LIFE_DAYS * (1 + min(hits, SLOWING_HITS)) ** 0.5))
 
 
@@ -33,7 +37,7 @@ def importance_of(kept: Kept, now: datetime) -> Importance:
     """
     memory, use = kept.memory, kept.use
     age = max(timedelta(), now - memory.valid_from)
-    stage = FRESH_WEIGHT if age <= FRESH else 1.0
+    stage = _stage(age)
     if memory.status == "archived":
         stage = ARCHIVED_WEIGHT
     if memory.is_core:

@@ -10,9 +10,9 @@ from hindsight_store import words
 from hindsight_recall.periods import Period, find_periods
 
 MAX_TERMS = 256  # the longest are kept: they are the rarest
-WHOLE, LAST = 0.7, 0.3  # of a dialogue: all of it, and its last line; found on MADial-Bench, see docs/decisions
-HISTORY_CHARS = 2000
-REFERENCE_CHARS = 500
+WHOLE, LAST = 0.7, 0.3  # of a dialogue: all of it, and its last line; found on MADial-Bench: docs/decisions/0003-scoring.md
+HISTORY_CHARS = 2000  # at the end of a query, where it asks for history
+REFERENCE_CHARS = 500  # at its beginning, where it refers back
 _FUNCTION = (  # what follows "that" where it is no reference to a thing
     r"(?:is|was|are|were|will|would|can|could|has|have|had|i|you|we|they|he|she|it|the|a|an|my|your|one|way|said|time|day|week|"
     r"month|year)"
@@ -51,12 +51,12 @@ def plan_query(text: str, now: datetime, zone: tzinfo) -> Plan:
     kept = sorted(counts, key=lambda term: (-len(term), term))[:MAX_TERMS]
     wanted = {term: counts[term] * words.weight(term) for term in kept}
     return Plan(
-        texts,
-        wanted,
-        find_periods(text, now, zone),
-        bool(HISTORY.search(text[-HISTORY_CHARS:])),
-        len(lines) > 1,
-        _reference(text),
+        texts=texts,
+        wanted=wanted,
+        periods=find_periods(text, now, zone),
+        wants_history=bool(HISTORY.search(text[-HISTORY_CHARS:])),
+        is_dialogue=len(lines) > 1,
+        reference=_reference(text),
     )
 
 

@@ -13,7 +13,7 @@ from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import DependencyUnavailable, ModelMismatch, NotConfigured, Overloaded
 from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry
 from hindsight_store.reader import Reader, active_generation, reading
-from hindsight_store.records import Generation, Kept, Selection, Vector
+from hindsight_store.records import Generation, Kept, Selection
 from hindsight_store.turns import Turn
 
 from hindsight_recall.consistency import doubt, flags_of
@@ -21,16 +21,17 @@ from hindsight_recall.episodic import EpisodicSearch, turn_name
 from hindsight_recall.lifecycle import importance_of
 from hindsight_recall.plan import Plan, plan_query
 from hindsight_recall.ranking import Limits, Measured, Place, Weights, order, rank
-from hindsight_recall.reranking import RERANKED, text_of, with_relevances
+from hindsight_recall.reranking import RERANKED, passage_of, with_relevances
 from hindsight_recall.scoring import Scale
-from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, MemorySearch
+from hindsight_recall.searching import CANDIDATES, VECTOR_CHANNELS, Ask, Embedding, MemorySearch
 from hindsight_recall.sharing import find_opened, merge
 from hindsight_recall.stages import RERANK, SEARCH, Stages
-from hindsight_recall.working import EntryEmbeddings, WorkingSearch
+from hindsight_recall.working import EntryEmbeddings, WorkingSearch, read_entries
 
 BANKS_AT_ONCE = 4  # of one recall, measured beside each other; each takes a connection
 PATIENCE_S = 3.0  # an embed service that takes longer for a query is as good as down
 Mode = Literal["semantic", "hybrid"]
+Working = Literal["", "also", "first", "only"]
 Subject = Kept | Turn | Entry
 
 
@@ -39,7 +40,7 @@ class Query:
     """What is asked, by whom, of which bank."""
 
     tenant_id: int
-    bank_id: int
+    bank_id: int  # 0: the agent has none yet
     text: str
     mode: Mode
     selection: Selection
@@ -50,8 +51,13 @@ class Query:
     deadline_ms: int = 0  # 0: none
     rerank: bool = False
     context: str = ""  # the turns at hand, newest last
-    working: str = ""  # what is made of desks: "also", "first", "only"; empty: nothing
+    working: Working = ""  # what is made of desks; empty: nothing
     desks: Mapping[str, Desk] = field(default_factory=dict)  # that are meant, by the scope that the caller names
+
+    @property
+    def said(self) -> list[str]:
+        """The lines of the turns at hand, newest last."""
+        return [line for line in self.context.splitlines() if line.strip()]
 
     @property
     def moment(self) -> datetime:
@@ -75,8 +81,8 @@ class Answer:
     hits: Sequence[Hit]
     near_misses: Sequence[Place] = ()
     weights: Weights = field(default_factory=Weights)
-    missing: Mapping[str, str] = field(default_factory=dict)
-    took_ms: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)  # channel -> "deadline" or "unavailable"
+    took_ms: Mapping[str, float] = field(default_factory=dict)  # by stage
     withheld: Mapping[str, str] = field(default_factory=dict)  # what the guard kept out, by id, with the flag
     is_from_working: bool = False  # what is at hand gave all of it
 
@@ -148,7 +154,7 @@ class Recaller:
         self, query: Query, subjects: Mapping[str, Subject], measured: Sequence[Measured], weights: Weights
     ) -> tuple[list[Hit], list[Place], dict[str, str]]:
         """The hits with their flags, the near misses, and what is withheld; others take the places of the latter."""
-        said, withheld = [line for line in query.context.splitlines() if line.strip()], dict[str, str]()
+        said, withheld = query.said, dict[str, str]()
         while True:
             answer, near = rank([m for m in measured if m.id not in withheld], weights, limits_of(query))
             found = [subjects[place.measured.id] for place in answer]
@@ -162,15 +168,15 @@ class Recaller:
     def _to_ask(self, query: Query) -> Ask:
         plan = plan_query(query.text, query.moment, query.zone)
         return Ask(
-            self._pool,
-            query.tenant_id,
-            query.bank_id,
-            query.text,
-            _widened(query, plan),
-            plan,
-            query.moment,
-            self.weights,
-            max(CANDIDATES, 2 * query.top_k),
+            pool=self._pool,
+            tenant_id=query.tenant_id,
+            bank_id=query.bank_id,
+            text=query.text,
+            selection=_widened(query, plan),
+            plan=plan,
+            moment=query.moment,
+            weights=self.weights,
+            depth=max(CANDIDATES, 2 * query.top_k),
         )
 
     async def measure(
@@ -192,10 +198,10 @@ class Recaller:
             async with reading(self._pool, query.tenant_id) as reader:
                 await _search_words(banks, reader)  # better by words than not at all
         scale = Scale.of(self._model) if vector else None
-        turn = asyncio.Semaphore(BANKS_AT_ONCE)
+        slots = asyncio.Semaphore(BANKS_AT_ONCE)
 
         async def measure(search: MemorySearch | EpisodicSearch) -> list[Measured]:
-            async with turn:
+            async with slots:
                 return await search.measure(vector, scale, by_meaning_alone=query.mode == "semantic")
 
         searches = (*banks, turns) if query.include_turns else banks
@@ -230,7 +236,7 @@ class Recaller:
         names = [place.measured.id for place in order(measured, self.weights)[:RERANKED]]
 
         async def judge() -> dict[str, float]:
-            relevances = await self._embedder.rerank(query.text, [text_of(subjects[name]) for name in names])
+            relevances = await self._embedder.rerank(query.text, [passage_of(subjects[name]) for name in names])
             return dict(zip(names, relevances.tolist(), strict=True))
 
         if not names:
@@ -241,7 +247,7 @@ class Recaller:
             stages.lose(["rerank"])
             return {}
 
-    async def read_desks(self, desks: Mapping[str, Desk]) -> list[Entry]:
+    async def read_desks(self, named: Mapping[str, Desk]) -> list[Entry]:
         """The entries of some desks, desk by desk, as they lie there.
 
         Raises:
@@ -249,8 +255,7 @@ class Recaller:
         """
         if self._desks is None:
             raise DesksUnavailable("there is no Redis")
-        found = [(scope, await self._desks.entries(desk)) for scope, desk in desks.items()]
-        return [replace(entry, scope=scope) for scope, entries in found for entry in entries]
+        return await read_entries(self._desks, named)
 
     async def browse(self, query: Query, before: UUID | None) -> Answer:
         """The selected memories, newest first, below an id: tag mode."""
@@ -267,14 +272,14 @@ class Recaller:
             hits.append(Hit(kept, Place(measured, (), 1.0, final), flags_of(kept, {})))
         return Answer(hits)
 
-    async def _embed(self, plan: Plan, stages: Stages) -> tuple[int, Vector] | None:
+    async def _embed(self, plan: Plan, stages: Stages) -> Embedding | None:
         """The query's embedding with the generation it belongs to; None where nothing is stored, time is up or the embedder
         is down."""
         generation = await self._find_generation()
         if generation is None:
             return None
 
-        async def embed() -> tuple[int, Vector]:
+        async def embed() -> Embedding:
             try:
                 async with asyncio.timeout(PATIENCE_S):
                     rows = await self._embedder.embed([text for text, _ in plan.texts], "query", model=self._model)

@@ -29,15 +29,15 @@ class Receipt:
 
     receipt_id: UUID
     at: datetime
-    principal: str
+    principal: str  # that asked
     query: Query
     weights: Weights
     hits: Sequence[Place]
     near_misses: Sequence[Place]
-    missing: Mapping[str, str]
-    took_ms: Mapping[str, float]
+    missing: Mapping[str, str]  # channel -> "deadline" or "unavailable"
+    took_ms: Mapping[str, float]  # by stage
     flags: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of hits, by id
-    withheld: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)  # what the guard kept out, by id, with the flag
     shared: Mapping[str, int] = field(default_factory=dict)  # hits that are other agents', by id, with the owner's bank
     used: Sequence[str] | None = None  # of the hits those that came into a context; None: all
 
@@ -65,17 +65,26 @@ class Receipt:
 
 
 def receipt_of(
-    receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer, used: Sequence[str] | None = None
+    receipt_id: UUID, at: datetime, principal: str, query: Query, answer: Answer, used: Sequence[str] | None
 ) -> Receipt:
     """The account of an answer, of which so much was used; None: all."""
-    hits = [hit.place for hit in answer.hits]
-    near = nearest_misses(answer.near_misses)
-    flags = {hit.place.measured.id: hit.flags for hit in answer.hits if hit.flags}
-    shared = {
-        h.place.measured.id: h.subject.grant.bank_id for h in answer.hits if isinstance(h.subject, Kept) and h.subject.grant
-    }
-    rest = (answer.missing, answer.took_ms, flags, answer.withheld, shared, used)
-    return Receipt(receipt_id, at, principal, query, answer.weights, hits, near, *rest)
+    return Receipt(
+        receipt_id=receipt_id,
+        at=at,
+        principal=principal,
+        query=query,
+        weights=answer.weights,
+        hits=[hit.place for hit in answer.hits],
+        near_misses=nearest_misses(answer.near_misses),
+        missing=answer.missing,
+        took_ms=answer.took_ms,
+        flags={hit.place.measured.id: hit.flags for hit in answer.hits if hit.flags},
+        withheld=answer.withheld,
+        shared={
+            h.place.measured.id: h.subject.grant.bank_id for h in answer.hits if isinstance(h.subject, Kept) and h.subject.grant
+        },
+        used=used,
+    )
 
 
 def nearest_misses(places: Sequence[Place]) -> list[Place]:
@@ -124,19 +133,19 @@ def from_document(kept: bytes) -> Receipt:
     selection = Selection(**{**chosen, **moments, **several})
     zone = UTC if asked["zone"] == "UTC" else ZoneInfo(asked["zone"])
     return Receipt(
-        UUID(document["receipt_id"]),
-        datetime.fromisoformat(document["at"]),
-        document["principal"],
-        Query(**{**asked, "selection": selection, "zone": zone}),
-        Weights(**document["weights"]),
-        [_to_place(place) for place in document["hits"]],
-        [_to_place(place) for place in document["near_misses"]],
-        document["missing"],
-        document["took_ms"],
-        document.get("flags", {}),
-        document.get("withheld", {}),
-        document.get("shared", {}),
-        document.get("used"),
+        receipt_id=UUID(document["receipt_id"]),
+        at=datetime.fromisoformat(document["at"]),
+        principal=document["principal"],
+        query=Query(**{**asked, "selection": selection, "zone": zone}),
+        weights=Weights(**document["weights"]),
+        hits=[_to_place(place) for place in document["hits"]],
+        near_misses=[_to_place(place) for place in document["near_misses"]],
+        missing=document["missing"],
+        took_ms=document["took_ms"],
+        flags=document.get("flags", {}),
+        withheld=document.get("withheld", {}),
+        shared=document.get("shared", {}),
+        used=document.get("used"),
     )
 
 
@@ -159,13 +168,13 @@ def _from_place(place: Place) -> dict[str, Any]:
 
 def _to_place(kept: Mapping[str, Any]) -> Place:
     measured = Measured(
-        kept["id"],
-        kept["features"],
-        Importance(*kept["importance"]),
-        tuple(Finding(*finding) for finding in kept["findings"]),
-        kept["is_turn"],
-        kept["standing"],
-        kept["behind"],
+        id=kept["id"],
+        features=kept["features"],
+        importance=Importance(*kept["importance"]),
+        findings=tuple(Finding(*finding) for finding in kept["findings"]),
+        is_turn=kept["is_turn"],
+        standing=kept["standing"],
+        behind=kept["behind"],
     )
     contributions = tuple(Contribution(*c) for c in kept["contributions"])
     return Place(measured, contributions, kept["similarity"], kept["final_score"], kept["reason"])

@@ -14,7 +14,7 @@ RERANKED = 30  # of the first ranking; each costs a forward pass over query and 
 READ_CHARS = 8192  # sent of each text: more than a cross-encoder's window takes
 
 
-def text_of(subject: Kept | Turn | Entry) -> str:
+def passage_of(subject: Kept | Turn | Entry) -> str:
     """What a cross-encoder reads of a memory, a turn or a desk's entry: its beginning, where it is long."""
     if isinstance(subject, Turn):
         return search_text(subject)[:READ_CHARS]

@@ -21,9 +21,9 @@ STANDING = 32  # of a selection, the weightiest
 MOMENTS = 30  # of each span of time that the query names
 VECTOR_CHANNELS = ("content", "trigger")
 FOLLOWED = 3  # best hits whose relations are followed
-RELATIONS = 60
+RELATIONS = 60  # of these, the strongest
 HOP_CHARS = 4000  # of the first hit
-HOP_TERMS_READ, HOP_TERMS, HOP_HITS = 24, 3, 10
+HOP_TERMS_READ, HOP_TERMS, HOP_HITS = 24, 3, 10  # terms looked up, the rarest of them followed, and what these find
 HOP_SHARE, HOP_MOST = 3, 20  # a term is rare where at most a third of the memories hold it, and no more than twenty
 Embedding = tuple[int, Vector]  # the generation it belongs to, and the numbers
 
@@ -146,7 +146,9 @@ class MemorySearch:
             gained |= {found.memory_id: {"hop": found.score} for found in hops if found.memory_id != origin.memory_id}
         similarities = dict(best)
         related: dict[UUID, float] = {}
-        for near, end, weight in await reader.related(ask.bank_id, ask.selection, list(similarities), limit=RELATIONS):
+        for near, end, weight in await reader.relations.to_selected(
+            ask.bank_id, ask.selection, list(similarities), limit=RELATIONS
+        ):
             related[end] = max(related.get(end, 0.0), weight * similarities[near])
         for end, strength in related.items():
             gained.setdefault(end, {})["relation"] = strength

@@ -1,14 +1,13 @@
 """RecallService: protobuf in, the answer, protobuf out."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import asyncpg
-from google.protobuf.message import Message
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound, PermissionDenied
@@ -24,7 +23,7 @@ from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.context_making import ContextMaker
 from hindsight_recall.contexts import Count
 from hindsight_recall.judging import Judge
-from hindsight_recall.recalling import Answer, Query, Recaller
+from hindsight_recall.recalling import Answer, Query, Recaller, Working
 from hindsight_recall.receipts import receipt_of
 from hindsight_recall.recorder import Recorder
 from hindsight_recall.sharing import HIDDEN, find_opened, find_shared, merge, without_hidden_origins
@@ -33,19 +32,17 @@ QUERY_CHARS = 8192
 TOP_K = 5
 MAX_TOP_K = 200
 MAX_DEADLINE_MS = 60_000
+BUDGET_TOKENS, MIN_BUDGET_TOKENS, MAX_BUDGET_TOKENS = 2_000, 100, 100_000  # of a context
+MIN_OFFERED, LINE_TOKENS = 20, 10  # a context is offered as many hits as would fit if they were short
 PAGE = 100
 MAX_PAGE = 1000
 MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
-PAGE_BYTES = 16 * 2**20  # a page of large memories ends early, below what clients receive at once
 SESSION_ID_CHARS = 128
 REASON_CHARS = 64
 MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
 MAX_REVISION = 2**31 - 1
-M = TypeVar("M", bound=Message)
-BUDGET_TOKENS, MIN_BUDGET_TOKENS, MAX_BUDGET_TOKENS = 2_000, 100, 100_000
-MIN_OFFERED, LINE_TOKENS = 20, 10  # a context is offered as many hits as would fit if they were short
-WORKING = {v: k.removeprefix("WORKING_").lower() for k, v in recall_pb2.Working.items() if v} | {0: ""}
+WORKING: Mapping[int, Working] = {0: "", 1: "also", 2: "first", 3: "only"}
 REVISION_TOKEN = re.compile(r"[0-9]{1,10}")
 
 
@@ -63,47 +60,11 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     async def Recall(self, request: recall_pb2.RecallRequest, context: Any) -> recall_pb2.RecallResponse:
         """The memories that answer a query."""
         principal, agent_id = reader_of(request)
-        mode = checks.check_name("mode", request.mode, MODES)
-        text = checks.check_text("query", request.query, max_chars=QUERY_CHARS, required=mode != "tag")
-        top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
-        floor = checks.check_fraction("relevance_floor", request.relevance_floor)
-        if request.drop_irrelevant and not request.HasField("relevance_floor"):
-            floor = self._recaller.relevance_floor
-        deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
-        zone = wire.read_zone(request.time_zone)
-        context = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
-        before = _token(request)
-        if before and mode != "tag":
-            raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
-        working = checks.check_name("working", request.working, WORKING)
-        checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
-        desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
-        if working and not desks:
-            raise InvalidField("session_id", "name the session, or a scope in the filter: a desk belongs to one of them")
-        if working == "only" and request.filter.scope in desks and not principal.may_read(request.filter.scope):
-            request.filter.scope = ""  # the desk of a session is the key's, no matter whose the scope of its memories is
-        selection = wire.read_asked(request, principal, self._recaller.clock())
-        bank_id = await self._banks.find(principal, agent_id)
-        if bank_id is None and not desks:
+        query = await self._read_query(request, principal, agent_id)
+        if not query.bank_id and not query.desks:
             return recall_pb2.RecallResponse(agent_id=agent_id)
-        query = Query(
-            tenant_id=principal.tenant_id,
-            bank_id=bank_id or 0,
-            text=text,
-            mode="semantic" if mode == "semantic" else "hybrid",
-            selection=selection,
-            top_k=top_k,
-            relevance_floor=floor,
-            include_turns=request.include_turns,
-            zone=zone,
-            deadline_ms=deadline_ms,
-            rerank=request.rerank,
-            context=context,
-            working="only" if bank_id is None else working,
-            desks=desks,
-        )
-        if mode == "tag":
-            return await self._browse(principal, query, agent_id, before)
+        if request.mode == recall_pb2.MODE_TAG:
+            return await self._browse(principal, query, agent_id, _token(request))
         answer = await self._recaller.recall(query)
         hits = await show(self._pool, principal, query.bank_id, answer.hits)
         return recall_pb2.RecallResponse(
@@ -115,6 +76,51 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             withheld=wire.to_withheld(answer.withheld),
             agent_id=agent_id,
             is_from_working=answer.is_from_working,
+        )
+
+    async def _read_query(self, request: recall_pb2.RecallRequest, principal: Principal, agent_id: str) -> Query:
+        """What a request asks, within what the caller may see; bank 0 where the agent has none yet.
+
+        Raises:
+            InvalidField: a field is not accepted.
+            PermissionDenied: the credential does not admit the scope.
+        """
+        mode = checks.check_name("mode", request.mode, MODES)
+        text = checks.check_text("query", request.query, max_chars=QUERY_CHARS, required=mode != "tag")
+        top_k = checks.check_count("top_k", request.top_k, default=TOP_K, high=MAX_TOP_K)
+        floor = checks.check_fraction("relevance_floor", request.relevance_floor)
+        if request.drop_irrelevant and not request.HasField("relevance_floor"):
+            floor = self._recaller.relevance_floor
+        deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
+        zone = wire.read_zone(request.time_zone)
+        said = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
+        if _token(request) and mode != "tag":
+            raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
+        checks.check_name("working", request.working, WORKING)
+        working = WORKING[request.working]
+        checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
+        desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
+        if working and not desks:
+            raise InvalidField("session_id", "name the session, or a scope in the filter: a desk belongs to one of them")
+        if working == "only" and request.filter.scope in desks and not principal.may_read(request.filter.scope):
+            request.filter.scope = ""  # the desk of a session is the key's, no matter whose the scope of its memories is
+        selection = wire.read_recall_selection(request, principal, self._recaller.clock())
+        bank_id = await self._banks.find(principal, agent_id)
+        return Query(
+            tenant_id=principal.tenant_id,
+            bank_id=bank_id or 0,
+            text=text,
+            mode="semantic" if mode == "semantic" else "hybrid",
+            selection=selection,
+            top_k=top_k,
+            relevance_floor=floor,
+            include_turns=request.include_turns,
+            zone=zone,
+            deadline_ms=deadline_ms,
+            rerank=request.rerank,
+            context=said,
+            working="only" if bank_id is None else working,
+            desks=desks,
         )
 
     async def RecallContext(self, request: recall_pb2.RecallContextRequest, context: Any) -> recall_pb2.RecallContextResponse:
@@ -130,7 +136,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         session_id = checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
         bank_id = await self._banks.find(principal, agent_id)
         scope = checks.check_scope("scope", request.scope) or await self._scope_of(principal, bank_id, session_id)
-        selection = wire.read_scope(scope, session_id, principal, self._recaller.clock())
+        selection = wire.read_context_selection(scope, session_id, principal, self._recaller.clock())
         query = Query(
             tenant_id=principal.tenant_id,
             bank_id=bank_id or 0,
@@ -147,8 +153,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         )
         made = await self._contexts.make(query, budget_tokens)
         receipt_id = self._record(principal, agent_id, query, made.answer, made.used) if made.answer else ""
-        shown = iter(await show(self._pool, principal, query.bank_id, [item.offer.hit for item in made.context.items]))
-        return wire.to_context(agent_id, made, [next(shown) for _ in made.context.items], receipt_id, budget_tokens)
+        shown = await show(self._pool, principal, query.bank_id, [item.offer.hit for item in made.context.items])
+        return wire.to_context(agent_id, made, shown, receipt_id, budget_tokens)
 
     async def _scope_of(self, principal: Principal, bank_id: int | None, session_id: str) -> str:
         """Whom a session concerns, as far as the caller may know; empty where it does not exist."""
@@ -237,9 +243,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         before = min(int(request.page_token or MAX_REVISION), MAX_REVISION)
         bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
-            kept = await _get(reader, bank_id, memory_id, principal)
-            if kept.memory.status in HIDDEN and "admin" not in principal.rights:
-                raise NotFound("no such memory")
+            await _require_visible(reader, bank_id, memory_id, principal)
             with_held = "admin" in principal.rights
             revisions = await reader.revisions(bank_id or 0, memory_id, before=before, limit=size + 1, with_held=with_held)
             found = [Kept(memory, Use()) for memory in revisions]
@@ -258,10 +262,8 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         after = _relation_token(request)
         bank_id = await self._banks.find(principal, agent_id)
         async with reading(self._pool, principal.tenant_id) as reader:
-            kept = await _get(reader, bank_id, memory_id, principal)
-            if kept.memory.status in HIDDEN and "admin" not in principal.rights:
-                raise NotFound("no such memory")
-            seen = await reader.relations_of(bank_id or 0, memory_id, _scopes_of(principal), after=after, limit=size + 1)
+            await _require_visible(reader, bank_id, memory_id, principal)
+            seen = await reader.relations.of(bank_id or 0, memory_id, _scopes_of(principal), after=after, limit=size + 1)
         last = seen[:size][-1].relation if len(seen) > size else None
         return recall_pb2.ListRelationsResponse(
             relations=[wire.to_relation(s) for s in seen[:size]],
@@ -277,9 +279,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         if bank_id is None:
             return recall_pb2.ListConflictsResponse()
         is_admin = "admin" in principal.rights
-        wanted: Any = {"with_withdrawn": is_admin, "before": before, "limit": size + 1}
         async with reading(self._pool, principal.tenant_id) as reader:
-            page = await reader.conflicts(bank_id, _scopes_of(principal), **wanted)
+            scopes = _scopes_of(principal)
+            page = await reader.conflicts(bank_id, scopes, with_withdrawn=is_admin, before=before, limit=size + 1)
         conflicts = fit([wire.to_conflict(c, with_principal=is_admin) for c in page[:size]])
         token = conflicts[-1].id if len(conflicts) < len(page) else ""
         return recall_pb2.ListConflictsResponse(conflicts=conflicts, next_page_token=token)
@@ -347,7 +349,7 @@ def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str
     named = [*([SESSION_PREFIX + session_id] if session_id else []), *([scope] if scope else [])]
     desks = {}
     for name in dict.fromkeys(named):
-        with suppress(PermissionDenied):  # a key of several scopes has no desk for a session
+        with suppress(PermissionDenied):  # what the key reads of others is no desk of its own
             desks[name] = Desk(principal.tenant_id, agent_id, principal.desk_of(name))
     return desks
 
@@ -372,11 +374,15 @@ def _relation_token(request: Any) -> Relation | None:
     return Relation(from_id, checks.check_text("page_token", parts[2], max_chars=TYPE_CHARS), to_id)
 
 
-async def _get(reader: Reader, bank_id: int | None, memory_id: UUID, principal: Principal) -> Kept:
+async def _require_visible(reader: Reader, bank_id: int | None, memory_id: UUID, principal: Principal) -> None:
+    """Return if the caller may see a memory; what is hidden, only an admin may.
+
+    Raises:
+        NotFound: it may not, or there is none.
+    """
     kept = None if bank_id is None else await _find(reader, bank_id, memory_id, principal)
-    if kept is None:
+    if kept is None or (kept.memory.status in HIDDEN and "admin" not in principal.rights):
         raise NotFound("no such memory")
-    return kept
 
 
 def _is_shown(kept: Kept, principal: Principal) -> bool:

@@ -3,18 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
-from hindsight.v1 import memory_pb2, recall_pb2, receipt_pb2, session_pb2
+from hindsight.v1 import memory_pb2, recall_pb2, session_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField
 from hindsight_runtime.identity import SESSION_PREFIX, Principal
 from hindsight_store.desks import Entry
-from hindsight_store.records import Conflict, Grant, Kept, Memory, RelationSeen, Report, Selection, Use
+from hindsight_store.records import Conflict, Grant, Kept, Memory, RelationSeen, Selection, Use
 from hindsight_store.reviews import Review
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
@@ -22,7 +22,6 @@ from hindsight_store.turns import Turn
 from hindsight_recall.context_making import Made
 from hindsight_recall.ranking import Place
 from hindsight_recall.recalling import Hit
-from hindsight_recall.receipts import Receipt
 
 KINDS = {v: k.removeprefix("KIND_").lower() for k, v in memory_pb2.Kind.items() if v}
 STATUSES = {v: k.removeprefix("STATUS_").lower() for k, v in memory_pb2.Status.items() if v}
@@ -215,8 +214,8 @@ def to_hit(agent_id: str, rank: int, hit: Hit) -> recall_pb2.Hit:
         similarity=place.similarity,
         final_score=place.final_score,
         effective_importance=place.measured.importance.effective,
-        findings=_to_findings(place),
-        contributions=_to_contributions(place),
+        findings=to_findings(place),
+        contributions=to_contributions(place),
         reason=f"HIT_REASON_{place.reason.upper()}",
         flags=[f"FLAG_{flag.upper()}" for flag in hit.flags],
     )
@@ -227,7 +226,9 @@ def to_withheld(withheld: Mapping[str, str]) -> list[recall_pb2.Withheld]:
     return [recall_pb2.Withheld(memory_id=name, reason=f"FLAG_{flag.upper()}") for name, flag in withheld.items()]
 
 
-def to_context(agent_id: str, made: Made, hits: Sequence[Hit], receipt_id: str, budget_tokens: int) -> Any:
+def to_context(
+    agent_id: str, made: Made, hits: Sequence[Hit], receipt_id: str, budget_tokens: int
+) -> recall_pb2.RecallContextResponse:
     """A context as a message, its hits as the caller may see them."""
     context = made.context
     return recall_pb2.RecallContextResponse(
@@ -262,92 +263,28 @@ def to_context(agent_id: str, made: Made, hits: Sequence[Hit], receipt_id: str, 
     )
 
 
-def _to_findings(place: Place) -> list[recall_pb2.Finding]:
+def to_findings(place: Place) -> list[recall_pb2.Finding]:
+    """How each channel saw what stands at a place, as messages."""
     findings = place.measured.findings
     return [recall_pb2.Finding(channel=f"CHANNEL_{f.channel.upper()}", rank=f.rank, score=f.score) for f in findings]
 
 
-def _to_contributions(place: Place) -> list[recall_pb2.Contribution]:
+def to_contributions(place: Place) -> list[recall_pb2.Contribution]:
+    """What the similarity of a place is made of, as messages."""
     return [recall_pb2.Contribution(feature=c.feature, value=c.value, weight=c.weight) for c in place.contributions]
 
 
-def to_considered(rank: int, place: Place) -> receipt_pb2.Considered:
-    """A place in a receipt as a message; rank 0 for a near miss."""
-    parts = place.measured.importance
-    return receipt_pb2.Considered(
-        **_to_identity(place.measured.id, is_turn=place.measured.is_turn),
-        rank=rank,
-        reason=f"HIT_REASON_{place.reason.upper() if rank else 'UNSPECIFIED'}",
-        similarity=place.similarity,
-        final_score=place.final_score,
-        contributions=_to_contributions(place),
-        importance=receipt_pb2.ImportanceParts(
-            stored=parts.stored, stage=parts.stage, retention=parts.retention, utility=parts.utility
-        ),
-        findings=_to_findings(place),
-    )
-
-
-def _to_identity(name: str, *, is_turn: bool) -> dict[str, Any]:
-    session_id, _, number = name.rpartition("#")
-    return {"session_id": session_id, "turn": int(number)} if is_turn else {"memory_id": name}
-
-
-def to_receipt(receipt: Receipt, report: Report | None) -> receipt_pb2.Receipt:
-    """A receipt as a message, with what was reported of it."""
-    query, found = receipt.query, receipt.found_by()
-    channels = sorted({*found, *receipt.missing})
-    message = receipt_pb2.Receipt(
-        receipt_id=str(receipt.receipt_id),
-        at=to_stamp(receipt.at),
-        query=query.text,
-        mode=f"MODE_{query.mode.upper()}",
-        top_k=query.top_k,
-        relevance_floor=query.relevance_floor,
-        weight_similarity=receipt.weights.similarity,
-        weight_importance=receipt.weights.importance,
-        hits=[to_considered(n, place) for n, place in enumerate(receipt.hits, start=1)],
-        near_misses=[to_considered(0, place) for place in receipt.near_misses],
-        channels=[
-            receipt_pb2.ChannelAccount(channel=f"CHANNEL_{c.upper()}", found=found[c], missing=receipt.missing.get(c, ""))
-            for c in channels
-        ],
-        took_ms=receipt.took_ms,
-        withheld=to_withheld(receipt.withheld),
-    )
-    for considered in message.hits:
-        flags = receipt.flags.get(considered.memory_id, ())
-        considered.MergeFrom(receipt_pb2.Considered(flags=[f"FLAG_{flag.upper()}" for flag in flags]))
-    if query.selection.begun_by:
-        message.as_of.CopyFrom(to_stamp(query.selection.begun_by))
-    if report:
-        said = {"note": report.note, "final_prompt": report.final_prompt, "reported_at": to_stamp(report.at)}
-        message.MergeFrom(receipt_pb2.Receipt(outcome=f"REPORTED_OUTCOME_{report.outcome.upper()}", **said))
-    return message
-
-
-def to_differences(then: Sequence[Place], now: Sequence[Hit]) -> list[receipt_pb2.Difference]:
-    """What does not stand at the same place in an answer and in a later one, by place then and now."""
-    both = (then, [hit.place for hit in now])
-    places = [{place.measured.id: rank for rank, place in enumerate(answer, start=1)} for answer in both]
-    turns = {place.measured.id for answer in both for place in answer if place.measured.is_turn}
-    names = sorted(places[0].keys() | places[1].keys(), key=lambda n: (places[0].get(n, 1000), places[1].get(n, 1000), n))
-    return [
-        receipt_pb2.Difference(
-            **_to_identity(name, is_turn=name in turns), rank_then=places[0].get(name, 0), rank_now=places[1].get(name, 0)
-        )
-        for name in names
-        if places[0].get(name) != places[1].get(name)
-    ]
-
-
-def read_moment(message: Any, field: str) -> datetime | None:
+def read_moment(message: Message, field: str) -> datetime | None:
     """A moment of a request; None where it is absent."""
     return checks.check_time(field, getattr(message, field)) if message.HasField(field) else None
 
 
 def read_zone(name: str) -> tzinfo:
-    """A caller's time zone; empty is UTC."""
+    """A caller's time zone; empty is UTC.
+
+    Raises:
+        InvalidField: there is no zone of this name.
+    """
     checks.check_text("time_zone", name, max_chars=64)
     try:
         return ZoneInfo(name) if name else UTC
@@ -355,7 +292,7 @@ def read_zone(name: str) -> tzinfo:
         raise InvalidField("time_zone", "give an IANA name such as Asia/Shanghai or Europe/Berlin") from None
 
 
-def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Any = ()) -> Selection:
+def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: datetime, statuses: Sequence[int] = ()) -> Selection:
     """A filter as a selection within what the caller may see.
 
     Raises:
@@ -391,8 +328,12 @@ def read_selection(filter_: memory_pb2.Filter, principal: Principal, now: dateti
     )
 
 
-def read_scope(scope: str, session_id: str, principal: Principal, now: datetime) -> Selection:
-    """What a context looks at: a scope, the agent's, and what a session of the caller's keeps for itself."""
+def read_context_selection(scope: str, session_id: str, principal: Principal, now: datetime) -> Selection:
+    """What a context looks at: a scope, the agent's, and what a session of the caller's keeps for itself.
+
+    Raises:
+        InvalidField, PermissionDenied: as Principal.readable_scopes.
+    """
     scopes = principal.readable_scopes(scope)
     own = SESSION_PREFIX + session_id
     if scopes is not None and session_id and principal.may_use(own):
@@ -400,7 +341,7 @@ def read_scope(scope: str, session_id: str, principal: Principal, now: datetime)
     return Selection(now=now, holds_after=now, scopes=scopes)
 
 
-def read_asked(request: recall_pb2.RecallRequest, principal: Principal, now: datetime) -> Selection:
+def read_recall_selection(request: recall_pb2.RecallRequest, principal: Principal, now: datetime) -> Selection:
     """What a recall looks at: its filter, as it held and as it was recorded at the moments it names.
 
     Raises:

@@ -18,13 +18,12 @@ from hindsight_store.words import length, terms
 from hindsight_recall.plan import Plan
 from hindsight_recall.ranking import Finding, Importance, Measured, Weights, order
 from hindsight_recall.scoring import FULL_MATCH, Gauge, Scale, bm25, idf
-from hindsight_recall.searching import Ask
+from hindsight_recall.searching import Ask, Embedding
 from hindsight_recall.stages import SEARCH, Stages
 
 WORKING = "working"
 EMBEDDED = 4096  # entries whose embeddings are remembered
 PATIENCE_S = 1.0  # an embed service that takes longer for a desk's entries is done without
-Embedding = tuple[int, Vector]
 
 
 class EntryEmbeddings:
@@ -61,23 +60,24 @@ class WorkingSearch:
 
     desks: Desks | None
     embeddings: EntryEmbeddings
-    places: Mapping[str, Desk]  # by the scope that the caller names
+    named: Mapping[str, Desk]  # by the scope that the caller names
     stages: Stages
     entries: dict[str, Entry] = field(default_factory=dict)  # by id
     kept: dict[UUID, Kept] = field(default_factory=dict)  # hot memories
 
     async def measure(self, plan: Plan, vector: Vector | None, scale: Scale | None) -> list[Measured]:
-        """The entries of the desks, measured against a query."""
+        """The entries of the desks, measured against a query: its embedding is float32[dimension] of unit norm."""
         await self.read()
         entries = list(self.entries.values())
         texts = [search_text(entry.key, entry.trigger, entry.value) for entry in entries]
-        nothing: list[Vector | None] = [None] * len(texts)
+        rows: list[Vector | None] = [None] * len(texts)
         if vector is not None and texts:
-            nothing = await self.stages.within(SEARCH, [WORKING], lambda: self.embeddings.find(texts), nothing, name="desk")
+            rows = await self.stages.within(SEARCH, [WORKING], lambda: self.embeddings.find(texts), rows, name="desk")
+        relevances = [_relevance(vector, row, scale) for row in rows]
         counted = [terms(text) for text in texts]
         statistics = _statistics([{t: n for t, n in c.items() if t in plan.wanted} for c in counted], list(map(length, counted)))
-        found = zip(entries, counted, nothing, strict=True)
-        measured = [_measure(entry, counts, plan, statistics, (vector, row, scale)) for entry, counts, row in found]
+        found = zip(entries, counted, relevances, strict=True)
+        measured = [_measure(entry, counts, plan, statistics, relevance) for entry, counts, relevance in found]
         return _numbered(measured)
 
     async def measure_hot(self, ask: Ask, embedding: Embedding | None, scale: Scale | None) -> list[Measured]:
@@ -87,7 +87,7 @@ class WorkingSearch:
         desks = self.desks
 
         async def find() -> list[str]:
-            return [name for desk in self.places.values() for name in await desks.hot(desk, ask.moment)]
+            return [name for desk in self.named.values() for name in await desks.hot(desk, ask.moment)]
 
         try:
             names = await self.stages.within(SEARCH, [WORKING], find, [], name="hot")
@@ -112,8 +112,7 @@ class WorkingSearch:
         desks = self.desks
 
         async def read() -> dict[str, Entry]:
-            found = [(scope, await desks.entries(desk)) for scope, desk in self.places.items()]
-            return {entry.entry_id: replace(entry, scope=scope) for scope, entries in found for entry in entries}
+            return {entry.entry_id: entry for entry in await read_entries(desks, self.named)}
 
         try:
             self.entries = await self.stages.within(SEARCH, [WORKING], read, {}, name=WORKING)
@@ -121,23 +120,34 @@ class WorkingSearch:
             self.stages.lose([WORKING])
 
 
+async def read_entries(desks: Desks, named: Mapping[str, Desk]) -> list[Entry]:
+    """The entries of some desks, desk by desk, as they lie there; each with the scope that the caller named.
+
+    Raises:
+        DesksUnavailable: Redis does not answer.
+    """
+    found = [(scope, await desks.entries(desk)) for scope, desk in named.items()]
+    return [replace(entry, scope=scope) for scope, entries in found for entry in entries]
+
+
 def _statistics(counts: Sequence[Mapping[str, int]], lengths: Sequence[float]) -> WordStatistics:
     frequencies = Counter(term for one in counts for term in one)
     return WordStatistics(len(counts), (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0, frequencies)
 
 
+def _relevance(query: Vector | None, row: Vector | None, scale: Scale | None) -> float | None:
+    """How near an entry's embedding is to the query's; None where one of them, or the scale, is not there."""
+    if query is None or row is None or scale is None:
+        return None
+    return scale.read(float(np.dot(query, row)))
+
+
 def _measure(
-    entry: Entry,
-    counts: Mapping[str, int],
-    plan: Plan,
-    statistics: WordStatistics,
-    meaning: tuple[Vector | None, Vector | None, Scale | None],
+    entry: Entry, counts: Mapping[str, int], plan: Plan, statistics: WordStatistics, relevance: float | None
 ) -> Measured:
-    """One entry; meaning is the query's embedding, the entry's, and the scale of their cosines."""
     values: dict[str, float] = {}
-    query, row, scale = meaning
-    if query is not None and row is not None and scale is not None:
-        values["dense"] = scale.read(float(np.dot(query, row)))
+    if relevance is not None:
+        values["dense"] = relevance
     wanted = {term: count for term, count in counts.items() if term in plan.wanted}
     if wanted:
         whole = sum(weight * idf(statistics, term) for term, weight in plan.wanted.items())
