@@ -89,7 +89,7 @@ def check_scope(field: str, scope: str) -> str:
 
 def check_session_id(field: str, text: str, *, required: bool = True) -> str:
     """The id of a session, which is not the scope that is called after it."""
-    check_text(field, text, max_chars=SESSION_ID_CHARS, required=required)
+    check_text(field, text, max_chars=SESSION_ID_CHARS, required=required or bool(text))
     if text.startswith(SESSION_PREFIX):
         raise InvalidField(field, f"give the id alone, as {text.removeprefix(SESSION_PREFIX)[:32]!r}, without 'session:'")
     return text

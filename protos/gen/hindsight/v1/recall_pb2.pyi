@@ -61,6 +61,7 @@ class LeftOutReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     LEFT_OUT_REASON_BUDGET: _ClassVar[LeftOutReason]
     LEFT_OUT_REASON_DUPLICATE: _ClassVar[LeftOutReason]
     LEFT_OUT_REASON_WITHHELD: _ClassVar[LeftOutReason]
+    LEFT_OUT_REASON_IRRELEVANT: _ClassVar[LeftOutReason]
 MODE_UNSPECIFIED: Mode
 MODE_SEMANTIC: Mode
 MODE_TAG: Mode
@@ -93,6 +94,7 @@ LEFT_OUT_REASON_UNSPECIFIED: LeftOutReason
 LEFT_OUT_REASON_BUDGET: LeftOutReason
 LEFT_OUT_REASON_DUPLICATE: LeftOutReason
 LEFT_OUT_REASON_WITHHELD: LeftOutReason
+LEFT_OUT_REASON_IRRELEVANT: LeftOutReason
 
 class RecallRequest(_message.Message):
     __slots__ = ("agent_id", "query", "mode", "filter", "top_k", "relevance_floor", "page_token", "include_turns", "time_zone", "as_of", "known_at", "deadline_ms", "drop_irrelevant", "rerank", "context", "working", "session_id")
@@ -245,16 +247,20 @@ class ContextItem(_message.Message):
     def __init__(self, section: _Optional[_Union[Section, str]] = ..., citation: _Optional[str] = ..., hit: _Optional[_Union[Hit, _Mapping]] = ..., line: _Optional[str] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class LeftOut(_message.Message):
-    __slots__ = ("id", "section", "reason", "duplicate_of")
+    __slots__ = ("id", "section", "reason", "duplicate_of", "key", "tokens")
     ID_FIELD_NUMBER: _ClassVar[int]
     SECTION_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     DUPLICATE_OF_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
     id: str
     section: Section
     reason: LeftOutReason
     duplicate_of: str
-    def __init__(self, id: _Optional[str] = ..., section: _Optional[_Union[Section, str]] = ..., reason: _Optional[_Union[LeftOutReason, str]] = ..., duplicate_of: _Optional[str] = ...) -> None: ...
+    key: str
+    tokens: int
+    def __init__(self, id: _Optional[str] = ..., section: _Optional[_Union[Section, str]] = ..., reason: _Optional[_Union[LeftOutReason, str]] = ..., duplicate_of: _Optional[str] = ..., key: _Optional[str] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class RecallContextResponse(_message.Message):
     __slots__ = ("text", "items", "relations", "left_out", "tokens", "budget_tokens", "receipt_id", "missing_channels", "is_partial", "is_degraded", "agent_id")

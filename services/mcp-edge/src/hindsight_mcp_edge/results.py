@@ -162,7 +162,9 @@ CONTEXT = _object(
         "text": {**_TEXT, "description": "ready to stand in a prompt; empty: nothing is known"},
         "items": {
             "type": "array",
-            "items": _object({"citation": _TEXT, "id": _TEXT, "section": _SECTION, "flags": FLAGS}, optional=("flags",)),
+            "items": _object(
+                {"citation": _TEXT, "id": _TEXT, "key": _TEXT, "section": _SECTION, "flags": FLAGS}, optional=("key", "flags")
+            ),
             "description": "what the text cites, in its order",
         },
         "left_out": {
@@ -171,10 +173,12 @@ CONTEXT = _object(
                 {
                     "id": _TEXT,
                     "section": _SECTION,
-                    "reason": {**_TEXT, "description": "budget, duplicate or withheld"},
+                    "reason": {**_TEXT, "description": "budget, duplicate, withheld or irrelevant"},
+                    "key": {**_TEXT, "description": "desk_get shows a desk's entry by it"},
+                    "tokens": _INTEGER,
                     "duplicate_of": _TEXT,
                 },
-                optional=("duplicate_of",),
+                optional=("key", "tokens", "duplicate_of"),
             ),
         },
         "tokens": _INTEGER,
@@ -246,12 +250,18 @@ def from_context(context: Context) -> dict[str, Any]:
     return {
         "text": context.text,
         "items": [
-            {"citation": item.citation, "id": _id_of(item.hit), "section": item.section, **flags_of(item.hit)}
+            {
+                "citation": item.citation,
+                "id": _id_of(item.hit),
+                **_key_of(item.hit),
+                "section": item.section,
+                **flags_of(item.hit),
+            }
             for item in context.items
         ],
         "left_out": [
             {"id": one.id, "section": one.section, "reason": one.reason}
-            | ({"duplicate_of": one.duplicate_of} if one.duplicate_of else {})
+            | {name: value for name in ("key", "tokens", "duplicate_of") if (value := getattr(one, name))}
             for one in context.left_out
         ],
         "tokens": context.tokens,
@@ -266,6 +276,11 @@ def from_context(context: Context) -> dict[str, Any]:
 def _id_of(hit: Hit) -> str:
     subject = hit.subject
     return f"{subject.session_id}:{subject.turn}" if isinstance(subject, Turn) else subject.id
+
+
+def _key_of(hit: Hit) -> dict[str, Any]:
+    subject = hit.subject
+    return {} if isinstance(subject, Turn) else {"key": subject.key}
 
 
 def from_entry(entry: DeskEntry) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, tzinfo
 from typing import Literal
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from hindsight_recall.ranking import Importance, Measured, Place
 from hindsight_recall.recalling import Hit, Subject
 
 Section = Literal["desk", "core", "memory", "turn"]
-WhyLeftOut = Literal["budget", "duplicate", "withheld"]
+WhyLeftOut = Literal["budget", "duplicate", "withheld", "irrelevant"]
 HEADINGS: Mapping[Section, str] = {
     "desk": "# Desk 手边",
     "core": "# Always 常备",
@@ -26,7 +27,8 @@ HEADINGS: Mapping[Section, str] = {
 }
 RELATIONS_HEADING = "# Relations 关系"
 # What is filled one after the other, each with its share of the budget as long as something stands behind it.
-POOLS: Sequence[tuple[Collection[Section], float]] = ((("desk",), 0.4), (("core",), 0.3), (("memory", "turn"), 1.0))
+DESK_SHARE = 0.4
+POOLS: Sequence[tuple[Collection[Section], float]] = ((("desk",), DESK_SHARE), (("core",), 0.3), (("memory", "turn"), 1.0))
 CITED_CHARS = 6  # of the end of an id, or as many as it takes
 ALIKE = 0.9  # of the words of two lines, none of which is a number or a negation, and they say the same
 ALIKE_WORDS = 8  # of the shorter one; in fewer, each word says something of its own
@@ -66,6 +68,8 @@ class LeftOut:
     section: Section
     reason: WhyLeftOut
     duplicate_of: str = ""
+    key: str = ""  # of a memory or a desk's entry, where it was read
+    tokens: int = 0  # it would have taken, where they were counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +83,15 @@ class Context:
     left_out: Sequence[LeftOut] = ()
 
 
-def compose(offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budget_tokens: int, count: Count) -> Context:
+def compose(
+    offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budget_tokens: int, count: Count, zone: tzinfo = UTC
+) -> Context:
     """Take what fits from the offers, which come as desk, core, and then by rank; what the desk's and the core's shares leave
-    out comes in where there is room in the end. The text has a section after the other, and never more tokens than the budget.
+    out comes in where there is room in the end. The text has a section after the other, and never more tokens than the budget;
+    its days are the zone's.
     """
     unique, left_out = _drop_duplicates(offers)
-    lines = _to_lines(unique, budget_tokens, count)
+    lines = _to_lines(unique, budget_tokens, count, zone)
     taken = _take(lines, budget_tokens, count)
     order = list(HEADINGS)
     items = sorted((line for line in lines if line.offer.name in taken), key=lambda one: order.index(one.offer.section))
@@ -98,7 +105,8 @@ def compose(offers: Sequence[Offer], relations: Sequence[RelationSeen], *, budge
         items = items[:-1]
         text = _to_text(items, among)
     inside = {item.offer.name for item in items}
-    left_out += [LeftOut(line.offer.name, line.offer.section, "budget") for line in lines if line.offer.name not in inside]
+    outside = [line for line in lines if line.offer.name not in inside]
+    left_out += [_leave_out(line.offer, "budget", tokens=line.tokens) for line in outside]
     return Context(text, count(text), items, among, left_out)
 
 
@@ -107,6 +115,16 @@ def name_of(subject: Subject) -> str:
     if isinstance(subject, Kept):
         return str(subject.memory.memory_id)
     return turn_name(subject.id) if isinstance(subject, Turn) else subject.entry_id
+
+
+def _leave_out(offer: Offer, reason: WhyLeftOut, *, duplicate_of: str = "", tokens: int = 0) -> LeftOut:
+    return LeftOut(offer.name, offer.section, reason, duplicate_of, _key_of(offer.hit.subject), tokens)
+
+
+def _key_of(subject: Subject) -> str:
+    if isinstance(subject, Turn):
+        return ""
+    return subject.memory.key if isinstance(subject, Kept) else subject.key
 
 
 def _text_of(subject: Subject) -> str:
@@ -134,7 +152,7 @@ def _drop_duplicates(offers: Sequence[Offer]) -> tuple[list[Offer], list[LeftOut
         near = (name for name, other, by in long if by in (source, "user") and _are_alike(words, other))
         twin = said_by.get(said) or next(near, "")
         if twin:
-            left_out.append(LeftOut(offer.name, offer.section, "duplicate", twin))
+            left_out.append(_leave_out(offer, "duplicate", duplicate_of=twin))
             continue
         kept[offer.name] = offer
         said_by[said] = offer.name
@@ -157,11 +175,11 @@ def _are_alike(a: frozenset[str], b: frozenset[str]) -> bool:
     return not any(word in PIVOTS or any(c.isdigit() for c in word) for word in a ^ b)
 
 
-def _to_lines(offers: Sequence[Offer], budget_tokens: int, count: Count) -> list[Item]:
+def _to_lines(offers: Sequence[Offer], budget_tokens: int, count: Count, zone: tzinfo) -> list[Item]:
     citations = _cite([offer.name for offer in offers])
     found = []
     for offer in offers:
-        line = f"[{citations[offer.name]}] {_describe(offer.hit)}"
+        line = f"[{citations[offer.name]}] {_describe(offer.hit, zone)}"
         is_hopeless = len(line.split()) > WORDS_OF_TOKEN * budget_tokens  # counting is what costs
         tokens = budget_tokens + 1 if is_hopeless else count(line + "\n")
         found.append(Item(offer, citations[offer.name], line, tokens))
@@ -182,7 +200,7 @@ def _digest(name: str) -> str:
     return hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
 
 
-def _describe(hit: Hit) -> str:
+def _describe(hit: Hit, zone: tzinfo) -> str:
     """A line without its citation: what it says, of what and since when, and what speaks against it."""
     subject = hit.subject
     said = "\n  ".join(_text_of(subject).strip().splitlines())  # no line begins like another one, whatever breaks it
@@ -190,14 +208,20 @@ def _describe(hit: Hit) -> str:
     if isinstance(subject, Kept):
         memory = subject.memory
         key = memory.key if memory.key.lower() not in memory.value.lower() else ""
-        notes = [*([key] if key else []), f"{memory.valid_from:%Y-%m-%d}", *notes]
+        notes = [*([key] if key else []), _day(memory.valid_from, zone), *notes]
     elif isinstance(subject, Turn):
         who = _on_one_line(subject.tool) or subject.role
-        said, notes = f"{who}: {said}", [f"{subject.at:%Y-%m-%d}", *notes]
+        said, notes = f"{who}: {said}", [_day(subject.at, zone), *notes]
     elif subject.key.lower() not in subject.value.lower():
         notes = [subject.key, *notes]
     plain = _on_one_line("; ".join(notes))
     return f"{said} ({plain})" if plain else said
+
+
+def _day(moment: datetime, zone: tzinfo) -> str:
+    """The day in a zone; of the first moment of a day in UTC that day, which is how a bare date is given."""
+    is_date = moment.astimezone(UTC).time() == time()
+    return f"{moment if is_date else moment.astimezone(zone):%Y-%m-%d}"
 
 
 def _on_one_line(text: str) -> str:
@@ -249,6 +273,12 @@ def _relate(seen: RelationSeen, cited: Mapping[str, str]) -> str:
 def withheld_of(withheld: Mapping[str, str]) -> list[LeftOut]:
     """What the guard kept out."""
     return [LeftOut(name, "memory", "withheld") for name in withheld]
+
+
+def far_of(near_misses: Sequence[Place], offered: Collection[str]) -> list[LeftOut]:
+    """What a recall found too far from the query, the nearest first."""
+    far = [place.measured for place in near_misses if place.measured.id not in offered]
+    return [LeftOut(one.id, "turn" if one.is_turn else "memory", "irrelevant") for one in far]
 
 
 def memory_ids(offers: Sequence[Offer]) -> Iterator[UUID]:

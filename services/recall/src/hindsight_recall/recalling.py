@@ -257,6 +257,17 @@ class Recaller:
             raise DesksUnavailable("there is no Redis")
         return await read_entries(self._desks, named)
 
+    async def compare(self, query: Query, entries: Sequence[Entry]) -> dict[str, float]:
+        """How well entries of desks answer a query, 0 to 1, by id; by words alone where there is no time or no embed service."""
+        stages, plan = Stages(query.deadline_ms), plan_query(query.text, query.moment, query.zone)
+        working = WorkingSearch(
+            self._desks, self._entry_embeddings, query.desks, stages, entries={entry.entry_id: entry for entry in entries}
+        )
+        embedding = await self._embed(plan, stages)
+        scale = Scale.of(self._model) if embedding else None
+        measured = await working.measure(plan, embedding[1] if embedding else None, scale)
+        return {place.measured.id: place.similarity for place in order(measured, self.weights)}
+
     async def browse(self, query: Query, before: UUID | None) -> Answer:
         """The selected memories, newest first, below an id: tag mode."""
         async with reading(self._pool, query.tenant_id) as reader:

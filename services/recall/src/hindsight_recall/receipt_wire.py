@@ -52,8 +52,8 @@ def to_receipt(receipt: Receipt, report: Report | None) -> receipt_pb2.Receipt:
         took_ms=receipt.took_ms,
         withheld=to_withheld(receipt.withheld),
     )
-    for considered in message.hits:
-        flags = receipt.flags.get(considered.memory_id, ())
+    for considered, place in zip(message.hits, receipt.hits, strict=True):
+        flags = receipt.flags.get(place.measured.id, ())
         considered.MergeFrom(receipt_pb2.Considered(flags=[f"FLAG_{flag.upper()}" for flag in flags]))
     if query.selection.begun_by:
         message.as_of.CopyFrom(to_stamp(query.selection.begun_by))

@@ -36,8 +36,7 @@ BUDGET_TOKENS, MIN_BUDGET_TOKENS, MAX_BUDGET_TOKENS = 2_000, 100, 100_000  # of 
 MIN_OFFERED, LINE_TOKENS = 20, 10  # a context is offered as many hits as would fit if they were short
 PAGE = 100
 MAX_PAGE = 1000
-MODES = {0: "hybrid", 1: "semantic", 2: "tag", 3: "hybrid"}
-SESSION_ID_CHARS = 128
+MODES = {0: "", 1: "semantic", 2: "tag", 3: "hybrid"}
 REASON_CHARS = 64
 MAX_TASKS = 1000  # of a session that are shown
 TYPE_CHARS = 32  # of a relation
@@ -98,7 +97,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             raise InvalidField("page_token", "pages exist in tag mode only; raise top_k instead")
         checks.check_name("working", request.working, WORKING)
         working = WORKING[request.working]
-        checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
+        checks.check_session_id("session_id", request.session_id, required=False)
         desks = _read_desks(principal, agent_id, request.filter.scope, request.session_id) if working else {}
         if working and not desks:
             raise InvalidField("session_id", "name the session, or a scope in the filter: a desk belongs to one of them")
@@ -133,7 +132,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         deadline_ms = checks.check_count("deadline_ms", request.deadline_ms, default=0, high=MAX_DEADLINE_MS)
         zone = wire.read_zone(request.time_zone)
         said = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
-        session_id = checks.check_label("session_id", request.session_id, max_chars=SESSION_ID_CHARS)
+        session_id = checks.check_session_id("session_id", request.session_id, required=False)
         bank_id = await self._banks.find(principal, agent_id)
         scope = checks.check_scope("scope", request.scope) or await self._scope_of(principal, bank_id, session_id)
         selection = wire.read_context_selection(scope, session_id, principal, self._recaller.clock())
@@ -289,7 +288,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
     async def GetSession(self, request: recall_pb2.GetSessionRequest, context: Any) -> recall_pb2.GetSessionResponse:
         """A session with its tasks."""
         principal, agent_id = reader_of(request)
-        session_id = checks.check_text("session_id", request.session_id, max_chars=SESSION_ID_CHARS, required=True)
+        session_id = checks.check_session_id("session_id", request.session_id)
         bank_id = await self._banks.find(principal, agent_id)
         async with reading_sessions(self._pool, principal.tenant_id) as reader:
             session = await reader.find(bank_id, session_id) if bank_id is not None else None
@@ -349,7 +348,7 @@ def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str
     named = [*([SESSION_PREFIX + session_id] if session_id else []), *([scope] if scope else [])]
     desks = {}
     for name in dict.fromkeys(named):
-        with suppress(PermissionDenied):  # what the key reads of others is no desk of its own
+        with suppress(PermissionDenied):  # the scope is for other keys
             desks[name] = Desk(principal.tenant_id, agent_id, principal.desk_of(name))
     return desks
 

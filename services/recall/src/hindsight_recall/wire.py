@@ -250,6 +250,8 @@ def to_context(
                 section=f"SECTION_{one.section.upper()}",
                 reason=f"LEFT_OUT_REASON_{one.reason.upper()}",
                 duplicate_of=one.duplicate_of,
+                key=one.key,
+                tokens=one.tokens,
             )
             for one in context.left_out
         ],

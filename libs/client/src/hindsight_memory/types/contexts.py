@@ -7,7 +7,7 @@ from hindsight_memory.types.memories import Relation
 from hindsight_memory.types.recalls import Hit
 
 Section = Literal["desk", "core", "memory", "turn"]
-LeftOutReason = Literal["budget", "duplicate", "withheld"]
+LeftOutReason = Literal["budget", "duplicate", "withheld", "irrelevant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class LeftOut:
     section: Section
     reason: LeftOutReason
     duplicate_of: str = ""
+    key: str = ""  # of a memory or desk entry, where it was read
+    tokens: int = 0  # that its line would have taken, where they were counted
 
 
 @dataclass(frozen=True, slots=True)

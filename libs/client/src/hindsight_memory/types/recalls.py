@@ -101,6 +101,7 @@ class Considered:
     contributions: tuple[Contribution, ...]
     importance: tuple[float, float, float, float]  # stored, stage, retention, utility
     findings: tuple[Finding, ...]
+    flags: tuple[Flag, ...] = ()  # why it was to be read with care
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,7 @@ class Receipt:
     note: str = ""
     final_prompt: str = ""
     reported_at: datetime | None = None
+    as_of: datetime | None = None  # what held at this moment was asked; None: what holds
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,4 +31,4 @@ def _to_item(i: recall_pb2.ContextItem) -> ContextItem:
 
 def _to_left_out(one: recall_pb2.LeftOut) -> LeftOut:
     reason = short("LEFT_OUT_REASON", one.reason, recall_pb2.LeftOutReason)
-    return LeftOut(one.id, short("SECTION", one.section, recall_pb2.Section), reason, one.duplicate_of)
+    return LeftOut(one.id, short("SECTION", one.section, recall_pb2.Section), reason, one.duplicate_of, one.key, one.tokens)

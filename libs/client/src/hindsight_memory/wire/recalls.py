@@ -47,7 +47,7 @@ def to_hit(h: recall_pb2.Hit) -> Hit:
         findings=_findings(h),
         contributions=_contributions(h),
         reason=short("HIT_REASON", h.reason, recall_pb2.HitReason),
-        flags=tuple(short("FLAG", flag, memory_pb2.Flag) for flag in h.flags),
+        flags=_flags(h),
     )
 
 
@@ -94,6 +94,7 @@ def to_receipt(r: receipt_pb2.Receipt) -> Receipt:
         note=r.note,
         final_prompt=r.final_prompt,
         reported_at=moment(r, "reported_at"),
+        as_of=moment(r, "as_of"),
     )
 
 
@@ -111,7 +112,12 @@ def to_considered(c: receipt_pb2.Considered) -> Considered:
         contributions=_contributions(c),
         importance=(parts.stored, parts.stage, parts.retention, parts.utility),
         findings=_findings(c),
+        flags=_flags(c),
     )
+
+
+def _flags(found: recall_pb2.Hit | receipt_pb2.Considered) -> tuple[Flag, ...]:
+    return tuple(short("FLAG", flag, memory_pb2.Flag) for flag in found.flags)
 
 
 def to_then_and_now(r: receipt_pb2.RecallAsOfThenResponse) -> ThenAndNow:
