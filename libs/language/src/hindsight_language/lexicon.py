@@ -121,7 +121,6 @@ NUMBERS = _set(
     "seventy eighty ninety "
     "hundred thousand million half dozen"
 )
-ORDINALS = _set("first second third fourth fifth sixth seventh eighth ninth tenth ground top")
 
 # Words after which a number is an amount or a place in a list, not the name of what the word before it means.
 BEFORE_AMOUNTS = _set(

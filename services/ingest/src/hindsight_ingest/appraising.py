@@ -1,8 +1,8 @@
 """What an entry of a desk is worth: how long it outlives others. By rules, English and Chinese."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
+from hindsight_language.tokens import Count
 from hindsight_store.desks import Entry, Stay
 
 from hindsight_ingest.listening_rules import has_affect
@@ -13,7 +13,6 @@ AFFECT = 4.0  # times as long stays what says that something is liked or dislike
 ENTITY = 1.5  # and what names somebody or something
 JUDGED_CHARS = 1000
 SESSION_S, TASK_S = 1800, 3600  # SPEC E1
-Count = Callable[[str], int]
 
 
 def appraise(text: str, importance: float) -> float:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from hindsight_language.tokens import Count
 from hindsight_runtime.errors import DeskFull, DisguisedText, FieldViolation, InstructionNotAllowed, NotConfigured
 from hindsight_runtime.identity import Principal
 from hindsight_store.desks import Desk, Desks, Entry, NoRoom, Put
 
-from hindsight_ingest.appraising import Count, weigh_up
+from hindsight_ingest.appraising import weigh_up
 from hindsight_ingest.candidate import Candidate
 from hindsight_ingest.guard import INSTRUCT, TextGuard
 from hindsight_ingest.pipeline import Call, Result

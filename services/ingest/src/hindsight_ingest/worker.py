@@ -205,6 +205,7 @@ async def open_service(stack: AsyncExitStack, settings: WorkerSettings) -> Servi
         client = redis.from_url(settings.redis_url, socket_timeout=10, socket_connect_timeout=2)
         stack.push_async_callback(client.aclose)
         cache = RedisCache(client)
+    # The worker clears desks and lays nothing out, so nothing is counted, and no tokenizer's table is kept.
     errands = await stack.enter_async_context(open_errands(Errands(desks, token_counter("other"), clock=_now)))
     work = assemble(pool, embedder, model, generation, settings, errands, llm)
     work[ERASE] = Eraser(queue, cache, clock=_now).erase

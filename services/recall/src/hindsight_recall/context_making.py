@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import asyncpg
+from hindsight_language.tokens import Count
 from hindsight_store.desks import DesksUnavailable
 from hindsight_store.reader import reading
 from hindsight_store.records import Kept
 from hindsight_store.turns import Turn
 
 from hindsight_recall.consistency import Doubt, doubt, flags_of
-from hindsight_recall.contexts import DESK_SHARE, Context, Count, Offer, compose, far_of, memory_ids, withheld_of, without_scores
+from hindsight_recall.contexts import DESK_SHARE, Context, Offer, compose, far_of, memory_ids, withheld_of, without_scores
 from hindsight_recall.recalling import Answer, Query, Recaller
 from hindsight_recall.working import WORKING
 

@@ -2,13 +2,14 @@
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, tzinfo
 from typing import Literal
 from uuid import UUID
 
 from hindsight_language.duplicates import sense
+from hindsight_language.tokens import Count
 from hindsight_store.desks import Entry
 from hindsight_store.records import Kept, RelationSeen
 from hindsight_store.turns import Turn
@@ -34,7 +35,6 @@ ALIKE = 0.9  # of the words of two lines, none of which is a number or a negatio
 ALIKE_WORDS = 8  # of the shorter one; in fewer, each word says something of its own
 WORDS_OF_TOKEN = 2  # no family of models has fewer tokens than half of the words
 PIVOTS = frozenset("not,no,never,nor,without,but,except,不,没,没有,别,未,非,无,勿,莫,除了".split(","))  # noqa: SIM905 - shorter
-Count = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import asyncpg
 from hindsight.v1 import recall_pb2, recall_pb2_grpc
+from hindsight_language.tokens import Count
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotFound, PermissionDenied
 from hindsight_runtime.identity import AGENT_SCOPE, SESSION_PREFIX, Principal, caller
@@ -21,7 +22,6 @@ from hindsight_store.sessions import reading_sessions
 from hindsight_recall import wire
 from hindsight_recall.calls import Banks, fit, reader_of, show
 from hindsight_recall.context_making import ContextMaker
-from hindsight_recall.contexts import Count
 from hindsight_recall.judging import Judge
 from hindsight_recall.recalling import Answer, Query, Recaller, Working
 from hindsight_recall.receipts import receipt_of
