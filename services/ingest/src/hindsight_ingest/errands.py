@@ -8,12 +8,13 @@ from datetime import datetime
 from functools import partial
 
 import structlog
+from hindsight_language.tokens import Count
 from hindsight_runtime.identity import SESSION_PREFIX, Principal, session_desk
 from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry, NoRoom
 from hindsight_store.sessions import Session
 from hindsight_store.turns import Turn
 
-from hindsight_ingest.appraising import Count, weigh_up
+from hindsight_ingest.appraising import weigh_up
 from hindsight_ingest.keeping import to_candidate
 from hindsight_ingest.listening import Finding
 
