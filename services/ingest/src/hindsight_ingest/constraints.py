@@ -2,6 +2,7 @@
 
 import re
 
+MAX_CHARS = 400  # that are read: what binds is told in short
 # Where a clause begins, and how it may go on before it comes to the point.
 _BEGIN = (
     r"(?:^|[.!?;:,\n—–] ?|(?<= - )|\b(?:and|but|because|since|as|so|also|(?:note|mind|remember|aware) that) )"
@@ -119,6 +120,7 @@ _HEALTH = re.compile(
 
 def find_constraint(text: str) -> str:
     """The rule by which a text tells what binds its own speaker; empty where none fires."""
+    text = text[:MAX_CHARS]
     for name, rule in RULES.items():
         for match in rule.finditer(text):
             before = _SENTENCE_END.split(text[: match.start() + 1])[-1]
@@ -129,4 +131,4 @@ def find_constraint(text: str) -> str:
 
 def is_of_kin(text: str) -> bool:
     """Whether a text tells of the health or the diet of somebody of the user's, not of the user's own."""
-    return _OF_KIN.match(text) is not None and _HEALTH.search(text) is not None and not find_constraint(text)
+    return _OF_KIN.match(text) is not None and _HEALTH.search(text[:MAX_CHARS]) is not None and not find_constraint(text)

@@ -6,6 +6,7 @@ import unicodedata
 import rjieba
 from hindsight_language.whole_words import blank_parts
 
+MAX_CHARS = 400  # that are read: an errand is short
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _MONTH = "(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
 _COUNT = "a|an|one|two|three|four|five|six|seven|eight|nine|ten|[0-9]+"
@@ -62,7 +63,7 @@ _TO_PLACE = frozenset(
 
 def is_one_time(text: str) -> bool:
     """Whether a text asks for something to be done once, so that nothing of it holds for another time."""
-    whole = unicodedata.normalize("NFKC", text)
+    whole = unicodedata.normalize("NFKC", text[:MAX_CHARS])
     text = blank_parts(whole)
     if not _ASKS.search(text) or _LASTS.search(text):
         return False
