@@ -129,12 +129,18 @@ def listen(
     return list(found.values())
 
 
-def read_passages(turn: Turn, before: Turn | None) -> list[Passage]:
-    """What of a user's turn is judged: its own words, as a whole or, where it is long, by sentences."""
+def own_words(turn: Turn) -> str:
+    """What of a user's turn is his own: neither code nor quotations, and of what holds pasted material the first line."""
     own = _FENCE.sub(" ", turn.content).strip()
     if len(turn.content) > PASTED_CHARS:
         own = own.partition("\n")[0]
         own = own if len(own) <= PASSAGE_CHARS else ""
+    return own
+
+
+def read_passages(turn: Turn, before: Turn | None) -> list[Passage]:
+    """What of a user's turn is judged: its own words, as a whole or, where it is long, by sentences."""
+    own = own_words(turn)
     if not own or speech.is_closing(own):
         return []
     parts = [own] if len(own) <= PASSAGE_CHARS else speech.split_sentences(own)[:MAX_SENTENCES]
