@@ -405,7 +405,7 @@ _AGREES = re.compile(
 _AFFECT = re.compile(
     (
         r"\b(?:love|hate|never|always|can['’]?t (?:stand|bear)|allergic|really|mean it|important)\b|!!|！！|"
-        r"最|讨厌|受不了|过敏|千万|绝对|"
+        r"最(?![近后终初新早晚多少])|讨厌|受不了|过敏|千万|绝对|"
         r"永远|重要|😭|❤"
     ),
     re.IGNORECASE,
@@ -445,4 +445,4 @@ def find_sure(trigger: str, text: str) -> str:
 
 def has_affect(text: str) -> bool:
     """Whether a text says how much something matters."""
-    return _AFFECT.search(text) is not None
+    return _AFFECT.search(text) is not None or find_constraint(text) != ""
