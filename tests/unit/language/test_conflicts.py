@@ -192,6 +192,7 @@ CASES = [  # one a line
     ("fact", "房租", "房租是三千元每月。", "房租涨到三千五百元了。", "value"),
     ("fact", "deadline", "The deadline is Friday, 5 May, at noon.", "The deadline was extended to 9 May.", "value"),
     ("fact", "截止日期", "截止日期是5月3日中午12点。", "截止日期推迟到5月9日。", "value"),
+    ("fact", "城市", "小林住在杭州。", "小林搬到了也门。", "value"),
     ("fact", "home city", "Lin lives at 59 West Lake Road, Hangzhou.", "Lin lives in Hangzhou.", ""),
     ("fact", "城市", "小林住在杭州59号。", "小林住在杭州。", ""),
     ("fact", "home city", "Lin lives at 59 West Lake Road.", "Lin lives in Hangzhou.", ""),
