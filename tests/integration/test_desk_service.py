@@ -103,6 +103,43 @@ async def test_what_is_found_in_turns_is_on_the_sessions_desk_before_any_worker_
     assert ["window seats" in entry.value for entry in desk.entries] == [True]
 
 
+async def test_each_statement_that_is_heard_is_an_entry_and_the_same_twice_is_one(client: Hindsight):
+    told = ["我喜欢靠窗的座位。", "我不喜欢喝咖啡。", "我喜欢喝红茶。", "I like window seats.", "I hate mushrooms."]
+    for text in (*told, told[0]):
+        await client.observe("s-1", [Turn("user", text), Turn("assistant", "Ok.")])
+    assert await _heard(client, 5) == sorted(told)
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        (
+            ["Order A-17 has been paid.", "Order B-18 has been paid.", "Order A-17 has been shipped."],
+            ["Order A-17 has been shipped.", "Order B-18 has been paid."],
+        ),
+        (
+            ["订单 A-17 已经付款。", "订单 B-18 已经付款。", "订单 A-17 已经发货。"],
+            ["订单 A-17 已经发货。", "订单 B-18 已经付款。"],
+        ),
+    ],
+)
+async def test_a_newer_state_takes_the_place_of_the_state_of_its_thing_alone(client: Hindsight, told: list[str], left: list[str]):
+    for text in told:
+        await client.observe("s-1", [Turn("user", text)])
+    await client.observe("s-1", [Turn("user", "I hate mushrooms.")])
+    assert await _heard(client, 3) == sorted(["I hate mushrooms.", *left])
+
+
+async def _heard(client: Hindsight, count: int) -> list[str]:
+    """What lies on the session's desk, once it is so much and all that was observed was laid out."""
+    async with asyncio.timeout(5):
+        while True:
+            values = sorted(entry.value for entry in (await client.list_entries(DESK)).entries)
+            if len(values) == count:
+                return values
+            await asyncio.sleep(0.01)
+
+
 async def test_pins_that_fill_the_desk_are_refused_and_an_order_never_lies_on_it(client: Hindsight):
     text = "word " * 6000
     for number in range(6):

@@ -56,6 +56,24 @@ async def test_a_completed_task_becomes_one_experience(client: Hindsight, worker
     assert (task.first_turn, task.end_turn, task.judged_by) == (0, 6, "rules")
 
 
+@pytest.mark.parametrize(
+    ("own", "quoted"),
+    [
+        ("By the way, my parking spot is number 12.", "My locker is number 9."),
+        ("对了，我的车位是12号。", "我的柜子是9号。"),
+    ],
+)
+async def test_what_the_user_says_on_the_way_is_his_word_and_what_he_quotes_is_not(
+    client: Hindsight, worker: Work, own: str, quoted: str
+):
+    await client.observe("s1", [TASK[0], Turn("user", own), Turn("user", f"> {quoted}\nOk."), *TASK[1:]])
+    await client.complete_task("s1", outcome="success")
+    await worker()
+    told = {m.value: (m.source.kind, m.source.session_id, m.source.turn) for m in await of_kind(client, "fact")}
+    assert told[own] == ("user", "s1", 1)
+    assert told[f"> {quoted}"][0] == "retrospective"
+
+
 async def test_small_talk_yields_nothing_and_says_so(client: Hindsight, worker: Work):
     await client.observe("s1", [Turn("user", "How is the weather over there?"), Turn("assistant", "Sunny, I am told.")])
     await client.complete_task("s1")

@@ -76,8 +76,10 @@ def to_turns(case: Any) -> list[Turn]:
 def hear(case: str, lang: str, turn: Turn, before: Turn | None, kinds: Iterable[str], is_measured: bool) -> Heard:
     """A turn as the heads read it."""
     passage = read_passage(turn.content[:PASSAGE_CHARS], before)
-    is_ruled = is_ruled_out("entity", passage.rules)
-    out = {name for name in TRIGGERS if is_ruled_out(name, passage.rules) or (name == "entity" and not passage.names)}
+    is_ruled = is_ruled_out("entity", passage.plain, passage.rules)
+    out = {
+        name for name in TRIGGERS if is_ruled_out(name, passage.plain, passage.rules) or (name == "entity" and not passage.names)
+    }
     sure = {name for name in TRIGGERS if name not in out and find_sure(name, passage.plain)}
     return Heard(
         case, lang, passage.plain, passage.signs, frozenset(kinds), frozenset(out), is_ruled, frozenset(sure), is_measured

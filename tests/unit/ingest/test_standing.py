@@ -34,6 +34,8 @@ OTHERS = (
     ("Visitors must leave their bags at the desk.", "参观者必须把包存在前台。"),
     ("On Monday he asked me to send the invoice, and it was sent.", "周一他让我寄发票，已经寄了。"),
     ("The museum is closed on Tuesdays.", "博物馆周二闭馆。"),
+    ("Please book me a flight to Chengdu next week.", "请帮我订一张下周去成都的机票。"),
+    ("The key of the villa is at the desk.", "别墅的钥匙在前台。"),
 )
 CASES = [
     *((text, "instruction") for twins in INSTRUCTIONS for text in twins),
@@ -58,6 +60,12 @@ def test_a_long_text_is_not_marked_unless_it_is_a_preference(text):
     long = text * (MAX_CHARS // len(text) + 1)
     assert mark("fact", long) == ""
     assert mark("preference", long) == "preference"
+
+
+@pytest.mark.parametrize("kind", ["summary", "experience"])
+def test_an_account_does_not_stand_whatever_it_quotes(kind):
+    for text in ("Goal: always answer me in Polish.", "目标：回答我一律用波兰语。"):
+        assert (mark("fact", text) != "", mark(kind, text)) == (True, "")
 
 
 def test_of_a_long_value_only_the_beginning_is_read():

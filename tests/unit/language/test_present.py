@@ -50,6 +50,9 @@ def test_the_present_contradicts(kept: str, said: str, rule: str):
         ("用户住在成都", "助手：我住在杭州"),
         ("User lives in Lisbon.", "Bob: I live in Berlin now."),
         ("User prefers English.", "Assistant: 请把这份报告翻译一下"),
+        ("用户特别喜欢牛排。", "帮我点一份牛排。"),
+        ("用户在别墅里喝茶。", "帮我点一杯茶。"),
+        ("用户喜欢喝咖啡。", "我特别想喝咖啡。"),
     ],
 )
 def test_the_present_does_not_contradict(kept: str, said: str):

@@ -8,7 +8,20 @@ from functools import lru_cache
 
 from hindsight_language import lexicon
 from hindsight_language.duplicates import sense
-from hindsight_language.statements import HAN, MAX_CHARS, Reading, are_comparable, level, read, split_words, stem, tidy, type_of
+from hindsight_language.statements import (
+    HAN,
+    MAX_CHARS,
+    Frame,
+    Reading,
+    are_comparable,
+    level,
+    read,
+    split_words,
+    stem,
+    tidy,
+    times_of,
+    type_of,
+)
 
 BARE_WORDS = 4  # an answer without a sentence around it
 SLOT_WORDS = 6  # of a changed part
@@ -297,8 +310,9 @@ def _has_other_value(c: Comparison) -> bool:
         return True
     if re.search(r"\b(?:and|or)\b|、|和|或", f.value + " " + g.value):
         return False
-    t, u = type_of(f.value), type_of(g.value)
-    if not t.startswith(("number", "time")) and (_is_within(x, y) or _is_within(y, x)):
+    t, u = _types(f, g)
+    has_detail = (t, u) != (type_of(f.value), type_of(g.value))
+    if (has_detail or not t.startswith(("number", "time"))) and (_is_within(x, y) or _is_within(y, x)):
         return False
     if f.relation != g.relation:
         kind = t.split(" ")[0]
@@ -307,6 +321,46 @@ def _has_other_value(c: Comparison) -> bool:
         fits = (are_comparable(t, u) or t == u == "") and not is_visit
         return fits and (_replaces(g.relation, f.relation, kind) or _replaces(f.relation, g.relation, kind))
     return _is_exclusive(f.relation, (t, u), c)
+
+
+# What comes on top of a value; and also when, how often, or for what it holds.
+_BESIDE = r"[,，(](?!\d)|\b(?:as|with|near|including|excluding)\b"
+_DETAIL = rf"{_BESIDE}|\b(?:in|at|on|from|for|per|an? (?:month|year|week|day))\b|每[年月周天]"
+# A house number: its place may lie in a city, and is not another one.
+_ADDRESS = re.compile(
+    r"(?<![\W\d月第周])[\d一二三四五六七八九十百]+(?:号|弄|幢|栋|室)(?!线)|\b\d+[a-z]? [A-Z]\w+|\b[A-Z]\w+ \d+[a-z]?\b"
+)
+
+
+def _types(older: Frame, newer: Frame) -> tuple[str, str]:
+    """The types of two values. One that says more than its type has none as a whole; then that of its part counts, where
+    the newer says that something has changed."""
+    t, u = type_of(older.value), type_of(newer.value)
+    if are_comparable(t, u):
+        return t, u
+    if older.relation == newer.relation:
+        if older.relation in ("live", "in") and _is_address(older.value) != _is_address(newer.value):
+            return "address", "place"
+        heads = _head(older, _BESIDE), _head(newer, _BESIDE)
+        return heads if older.relation in ("live", "work") and heads == ("name", "name") else (t, u)
+    if newer.relation not in _REPLACED:
+        return t, u
+    if u.startswith("time") and u in times_of(older.value):
+        return u, u
+    if _is_address(newer.value):
+        return ("name", "name") if _is_address(older.value) else (t, "address")
+    if u == "name" and (_is_address(older.value) or re.search(r"\b[A-Z]", older.value)):
+        return u, u
+    head = _head(older, _DETAIL)
+    return (head, u) if are_comparable(head, u) else (t, u)
+
+
+def _head(frame: Frame, detail: str) -> str:
+    return type_of(re.split(f"(?i){detail}", frame.value)[0])
+
+
+def _is_address(value: str) -> bool:
+    return not type_of(value).startswith("time") and _ADDRESS.search(value) is not None
 
 
 def _are_one_subject(older: tuple[str, ...], newer: tuple[str, ...], key: Key) -> bool:

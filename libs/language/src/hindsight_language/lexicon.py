@@ -85,7 +85,9 @@ PROGRESS_ZH = alternatives(
     "施工 收货 评审 打样 量产 退货"
 )
 
-ADDITIVE = r"\b(?:also|too|as well|another|additionally|besides)\b|也(?!许)|还(?!款|是|在|没|未|钱|有待|原)|另外|同时"
+ADDITIVE = (
+    r"\b(?:also|too|as well|another|additionally|besides)\b|也(?!许|门)|(?<![归偿])还(?!款|是|在|没|未|钱|有待|原)|另外|同时"
+)
 # Not a statement about the present: a wish, a plan, a possibility, a memory of earlier days.
 UNREAL = (
     r"\b(?:might|may|maybe|perhaps|would|could|should|if|plans?|planning|wants?|hopes?|considers?|considering|thinking|"

@@ -7,6 +7,7 @@ from functools import lru_cache
 from hindsight_language import lexicon
 from hindsight_language.conflicts import Statement, contradicts
 from hindsight_language.statements import HAN, split_words, stem, tidy
+from hindsight_language.whole_words import blank_parts
 
 MOST_SENTENCES = 24  # of what is said, the newest
 SENTENCE_CHARS = 400
@@ -164,7 +165,7 @@ def _sentences(said: Sequence[str]) -> list[str]:
 
 def _contradicts_sentence(memory: Statement, sentence: str) -> str:
     refused = set(_objects(memory.value, _REFUSES))
-    is_refusing = _REFUSES.search(sentence) is not None
+    is_refusing = _REFUSES.search(blank_parts(sentence)) is not None
     if refused and not is_refusing and _ASKS.search(sentence) and refused & topics(sentence):
         return "refusal"
     wanted = set() if refused else set(_objects(memory.value, _WANTS))
@@ -188,7 +189,7 @@ def topics(text: str) -> frozenset[str]:
 
 def _objects(text: str, verb: re.Pattern[str]) -> Iterator[str]:
     """What stands behind a verb, up to the end of its clause."""
-    for found in verb.finditer(text):
+    for found in verb.finditer(blank_parts(text)):
         rest = text[found.end() :]
         end = _CLAUSE_END.search(rest)
         named = topics(rest[: end.start()] if end else rest)
@@ -221,9 +222,9 @@ def _as_user(sentence: str, kept: str) -> str:
 def _is_other_language(kept: str, spoken: str) -> bool:
     """Whether a memory asks for one language, and the last that was said is in the other."""
     asked = [name for name, pattern in _LANGUAGES.items() if pattern.search(kept)]
-    if len(asked) != 1 or not _SPEAKS.search(kept) or _REFUSES.search(kept) or len(kept) > SENTENCE_CHARS:
+    if len(asked) != 1 or not _SPEAKS.search(kept) or _REFUSES.search(blank_parts(kept)) or len(kept) > SENTENCE_CHARS:
         return False
-    if _WHATEVER_IS_SPOKEN.search(kept):  # who asks for answers in one language may well speak another
+    if _WHATEVER_IS_SPOKEN.search(blank_parts(kept)):  # who asks for answers in one language may well speak another
         return False
     han, letters = len(HAN.findall(spoken)), len(re.findall(r"[A-Za-z]", spoken))
     if asked[0] == "en":

@@ -105,7 +105,7 @@ _CLOCK = re.compile(
 )
 _DATE = re.compile(
     rf"(?i)\b\d{{4}}-\d\d?-\d\d?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b|"
-    rf"[\d一二三四五六七八九十]+月[\d一二三四五六七八九十]+[日号]|[\d一二三四五六七八九十]+[日号]$"
+    rf"[\d一二三四五六七八九十]+月[\d一二三四五六七八九十]+[日号]|(?:^|(?<=[月个]))[\d一二三四五六七八九十]+[日号]$"
 )
 _DAY = re.compile(rf"(?i)\b(?:{_WEEKDAY})\b|(?:周|星期|礼拜)[一二三四五六日天末]")
 _MONTH_ONLY = re.compile(rf"(?i)^(?:early |late |mid-)?(?:{_MONTH})$|^[\d一二三四五六七八九十]+月[初中底]?$")
@@ -225,12 +225,17 @@ def number_of(text: str) -> str:
     return str(total + digit)
 
 
+def times_of(value: str) -> list[str]:
+    """The types of the times that a value names, the finest first."""
+    kinds = (("clock", _CLOCK), ("date", _DATE), ("weekday", _DAY), ("month", _MONTH_ONLY))
+    return [f"time {kind}" for kind, pattern in kinds if pattern.search(value)]
+
+
 def type_of(value: str) -> str:
     """What sort of answer a value is: "time clock", "time date", "number euro", "color", "name", or "" where it is neither."""
     value = value.strip(" ,，。")
-    for kind, pattern in (("clock", _CLOCK), ("date", _DATE), ("weekday", _DAY), ("month", _MONTH_ONLY)):
-        if pattern.search(value):
-            return f"time {kind}"
+    if times := times_of(value):
+        return times[0]
     if HAN.search(value):
         if match := _NUMBER_ZH.match(value):
             return f"number {match['unit']}".strip()

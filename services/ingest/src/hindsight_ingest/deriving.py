@@ -90,6 +90,11 @@ def derive_key(kind: str, text: str, name: str = "") -> str:
     return subject if kind == "fact" else f"{subject} {label}"
 
 
+def is_label(key: str) -> bool:
+    """Whether a derived key tells no more than a kind: different things share it."""
+    return any(key in labels.values() for labels in KEYS.values())
+
+
 def find_subject(text: str) -> str:
     """What a statement is about: one of what a person has one of, or the first thing it speaks of; empty in doubt."""
     language = tell_language([text])

@@ -1,6 +1,7 @@
 """What a change means for desks: done in order, behind the answer, and lost rather than waited for. None of it is the truth."""
 
 import asyncio
+import hashlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -15,7 +16,8 @@ from hindsight_store.sessions import Session
 from hindsight_store.turns import Turn
 
 from hindsight_ingest.appraising import weigh_up
-from hindsight_ingest.keeping import to_candidate
+from hindsight_ingest.deriving import is_label
+from hindsight_ingest.keeping import merge_same, to_candidate
 from hindsight_ingest.listening import Finding
 
 PENDING = 2_000  # what comes on top of that drops the oldest
@@ -47,11 +49,11 @@ class Errands:
     def lay_out(self, principal: Principal, agent_id: str, session_id: str, heard: Sequence[tuple[Turn, Finding]]) -> None:
         """Put what was found in turns on the session's desk, as the word of who said it; not what waits for a person's word."""
         desk = Desk(principal.tenant_id, agent_id, principal.desk_of(SESSION_PREFIX + session_id))
-        for turn, one in heard:
+        for turn, one in merge_same(heard):
             if self._desks and not one.is_instruction:
                 said = to_candidate(turn, one, principal, desk.scope)
                 entry = Entry(
-                    key=said.key[:KEY_CHARS],
+                    key=name_entry(one),
                     trigger=said.trigger,
                     value=said.value,
                     source=said.source,
@@ -110,6 +112,20 @@ class Errands:
                 log.warning("desks not brought up to date", why=str(away), dropped=self._dropped)
                 self._pending.clear()
                 return
+
+
+def name_entry(one: Finding) -> str:
+    """The key of a finding on a desk, where one entry takes the place of another with its key.
+
+    A newer state takes the place of the older state of its thing. Else the key tells too little, for all preferences share
+    one: each statement stands beside the others, under its own words.
+    """
+    is_of_one_thing = one.kind == "state" and (one.timing == "desk" or not is_label(one.key))
+    name = one.key if is_of_one_thing else " ".join(one.value.split())
+    if len(name) <= KEY_CHARS:
+        return name
+    digest = hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
+    return f"{name[: KEY_CHARS - len(digest) - 1]}…{digest}"
 
 
 @asynccontextmanager

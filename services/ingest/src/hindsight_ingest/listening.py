@@ -129,12 +129,18 @@ def listen(
     return list(found.values())
 
 
-def read_passages(turn: Turn, before: Turn | None) -> list[Passage]:
-    """What of a user's turn is judged: its own words, as a whole or, where it is long, by sentences."""
+def own_words(turn: Turn) -> str:
+    """What of a user's turn is his own: neither code nor quotations, and of what holds pasted material the first line."""
     own = _FENCE.sub(" ", turn.content).strip()
     if len(turn.content) > PASTED_CHARS:
         own = own.partition("\n")[0]
         own = own if len(own) <= PASSAGE_CHARS else ""
+    return own
+
+
+def read_passages(turn: Turn, before: Turn | None) -> list[Passage]:
+    """What of a user's turn is judged: its own words, as a whole or, where it is long, by sentences."""
+    own = own_words(turn)
     if not own or speech.is_closing(own):
         return []
     parts = [own] if len(own) <= PASSAGE_CHARS else speech.split_sentences(own)[:MAX_SENTENCES]
@@ -206,7 +212,7 @@ def _judge_sentences(number: int, passage: Passage, before: Turn | None) -> list
         for trigger in ("correction", "preference", "state"):
             if find_sure(trigger, simplify(unicodedata.normalize("NFKC", sentence))):
                 part = read_passage(sentence, before)
-                if not is_ruled_out(trigger, part.rules) and not passage.rules["material"]:
+                if not is_ruled_out(trigger, part.plain, part.rules) and not passage.rules["material"]:
                     found.append(_compose(number, trigger, part, before, is_remember(part)))
     return found
 
@@ -214,7 +220,7 @@ def _judge_sentences(number: int, passage: Passage, before: Turn | None) -> list
 def score(trigger: str, passage: Passage, head: Head, embedding: Row | None) -> float:
     """How likely a passage holds what a trigger waits for; 0 where a rule forbids it, 1 where one is enough. Without an
     embedding nothing is new but what the rules for names find."""
-    if is_ruled_out(trigger, passage.rules) or (trigger == "entity" and embedding is None and not passage.names):
+    if is_ruled_out(trigger, passage.plain, passage.rules) or (trigger == "entity" and embedding is None and not passage.names):
         return 0.0
     if find_sure(trigger, passage.plain):
         return 1.0

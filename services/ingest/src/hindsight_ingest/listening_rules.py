@@ -3,6 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from hindsight_language.whole_words import blank_parts
+
+from hindsight_ingest.constraints import find_constraint
+from hindsight_ingest.one_time import is_one_time
 from hindsight_ingest.standing_rules import RULES as STANDING
 
 SIGNS: Mapping[str, str] = {
@@ -72,7 +76,7 @@ SIGNS: Mapping[str, str] = {
     "forbids": (
         r"^(?:please |pls |kindly |and )?(?:don['’]?t|do not|never|no|not|stop|avoid|nothing|under no)\b|"
         r"\b(?:please )?(?:don['’]?t|never|avoid) \w+ing?\b|"
-        r"别(?:人|的)?|不要|不许|不准|不用|少[来放给打]|免了|不能|避开|略过|不得"
+        r"别(?!的)|不要|不许|不准|不用|少[来放给打]|免了|不能|避开|略过|不得"
     ),
     "likes": (
         r"\bi(?:['’]d| would)? (?:\w+ly |much |always |also |simply |just )?(?:prefer|like|love|hate|dislike|enjoy|adore|"
@@ -368,11 +372,11 @@ SURE: Mapping[str, Mapping[str, str]] = {
         ),
         "taste_zh": (
             r"^(?:我|本人)(?:们)?(?:不再|不|很|特别|最|更|比较|一直|从小就|平时|还是|真的|超|挺|都|就)*"
-            r"(?:喜欢|爱吃|爱喝|爱看|讨厌|偏好|受不了|不吃|不喝|习惯用)(?!这|那|你|它|他|她|上)[^?？吗]*$"
+            r"(?:喜欢|爱吃|爱喝|爱看|讨厌|偏好|受不了|不吃|不喝|习惯用)(?!这|那|你|它|他|她|上|了|完)[^?？吗]*$"
         ),
         "from_now_on": (
             r"^(?:(?:please|ok|okay|so),? )?(?:from now on|going forward|in (?:the )?future)\b[^?]*$|"
-            r"^(?:从现在起|以后|今后|往后)[,，]?[^,，。?？吗]{0,12}?(?:都|请|给我|帮我|别|不要|一律|统一|只能?|回[答复])[^?？吗]*$"
+            r"^(?:从现在起|以后|今后|往后)[,，]?[^,，。?？吗]{0,12}?(?:都|请(?!假|客|帖|柬|教)|给我|帮我|别|不要|一律|统一|只能?|回[答复])[^?？吗]*$"
         ),
         "always": (
             r"^(?:please )?(?:always|never) (?:use|send|put|write|keep|ask|include|show|call|make|run|commit|book|add|answer|"
@@ -401,7 +405,7 @@ _AGREES = re.compile(
 _AFFECT = re.compile(
     (
         r"\b(?:love|hate|never|always|can['’]?t (?:stand|bear)|allergic|really|mean it|important)\b|!!|！！|"
-        r"最|讨厌|受不了|过敏|千万|绝对|"
+        r"最(?![近后终初新早晚多少])|讨厌|受不了|过敏|千万|绝对|"
         r"永远|重要|😭|❤"
     ),
     re.IGNORECASE,
@@ -415,24 +419,30 @@ def agrees(text: str) -> bool:
 
 def find_rules(text: str) -> dict[str, bool]:
     """Each sign's name, and whether it shows in a text."""
+    text = blank_parts(text)
     small = text.lower()
     return {name: pattern.search(small) is not None for name, pattern in RULES.items()} | {
         f"standing_{name}": pattern.search(text) is not None for name, pattern in STANDING.items()
     }
 
 
-def is_ruled_out(trigger: str, fired: Mapping[str, bool]) -> bool:
+def is_ruled_out(trigger: str, text: str, fired: Mapping[str, bool]) -> bool:
     """Whether a sign forbids a trigger, whatever its head says."""
-    if trigger == "preference" and fired["closed_question"] and not fired["asks_nicely"]:
+    if trigger == "preference" and find_constraint(text):
+        return fired["material"]  # whatever is asked beside it, today or for a day
+    if trigger == "preference" and (is_one_time(text) or (fired["closed_question"] and not fired["asks_nicely"])):
         return True
     return any(fired[name] for name in AGAINST[trigger])
 
 
 def find_sure(trigger: str, text: str) -> str:
     """The rule that is enough for a trigger by itself; empty where none fires."""
+    if trigger == "preference" and (rule := find_constraint(text)):
+        return rule
+    text = blank_parts(text)
     return next((name for name, pattern in CERTAIN[trigger].items() if pattern.search(text)), "")
 
 
 def has_affect(text: str) -> bool:
     """Whether a text says how much something matters."""
-    return _AFFECT.search(text) is not None
+    return _AFFECT.search(text) is not None or find_constraint(text) != ""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import asyncpg
 from hindsight_runtime.errors import NotFound
+from hindsight_runtime.identity import Principal
 from hindsight_store.jobs import Job
 from hindsight_store.sessions import Session, Task
 from hindsight_store.turns import Turn
@@ -18,6 +19,8 @@ from hindsight_ingest.candidate import CEILINGS, Candidate
 from hindsight_ingest.changes import Changes
 from hindsight_ingest.deriving import derive_key, derive_query
 from hindsight_ingest.keeping import call_of, find_all
+from hindsight_ingest.listening import PASSAGE_CHARS, own_words
+from hindsight_ingest.listening_rules import find_rules
 from hindsight_ingest.llm import RULES, Llm
 from hindsight_ingest.own_tools import leave_out_own
 from hindsight_ingest.pipeline import Pipeline
@@ -83,7 +86,7 @@ class LookBack:
                 await self._changes.revise(again, experience_id, candidate)
             except NotFound:
                 return replace(task, state="nothing", reason="the experience was forgotten", experience_id=None)
-        asides = await asyncio.to_thread(to_asides, experience, turns, session, experience_id)
+        asides = await asyncio.to_thread(to_asides, experience, turns, author, blank(session, turns[0].turn, (experience_id,)))
         written = []
         if asides:
             call = call_of(author, agent_id, ("aside", job), (task.task_id, *(one.value for one in asides)))
@@ -117,28 +120,40 @@ def to_experience(experience: Experience, session: Session, task: Task) -> Candi
     )
 
 
-def to_asides(experience: Experience, turns: Sequence[Turn], session: Session, experience_id: UUID) -> list[Candidate]:
-    """Facts and preferences found on the way that listening did not find, derived from the experience."""
+def to_asides(experience: Experience, turns: Sequence[Turn], author: Principal, aside: Candidate) -> list[Candidate]:
+    """Facts and preferences found on the way that listening did not find, each made of an aside that says what it is derived
+    from. What stands in the author's own words is told by the user."""
     heard = [one.value for _, one in find_all(turns, turns[0].turn)]
     told = [("preference", text) for text in experience.preferences] + [("fact", text) for text in experience.facts]
     return [
         replace(
-            blank(session, turns[0].turn),
+            aside,
             kind=kind,
             key=derive_key(kind, text),
             trigger=derive_query(kind, text),
             value=text,
+            source=aside.source if turn is None else "user",
+            turn=aside.turn if turn is None else turn.turn,
             importance=ASIDE_IMPORTANCE,
             confidence=ASIDE_CONFIDENCE,
             metadata={"rule": "retrospective"},
-            derived_from=(experience_id,),
         )
         for kind, text in told
         if not any(text in value or value in text for value in heard)
+        for turn in [_find_told(text, turns, author)]
     ]
 
 
-def blank(session: Session, turn: int | None) -> Candidate:
+def _find_told(text: str, turns: Sequence[Turn], author: Principal) -> Turn | None:
+    """The turn in which the user says a text in his own words, where its author may speak for him."""
+    if "user" not in author.sources:
+        return None
+    own = (t for t in turns if t.role == "user" and t.principal == turns[0].principal and not t.is_withheld)
+    told = (t for t in own if text in " ".join(own_words(t).split()))
+    return next((t for t in told if not find_rules(t.content[:PASSAGE_CHARS])["material"]), None)
+
+
+def blank(session: Session, turn: int | None, derived_from: tuple[UUID, ...] = ()) -> Candidate:
     """A candidate that a retrospective fills in. It holds since the session's last turn."""
     return Candidate(
         scope=session.scope,
@@ -157,5 +172,5 @@ def blank(session: Session, turn: int | None) -> Candidate:
         valid_from=min(session.last_turn_at, session.heard_at),  # as in `to_candidate` of keeping
         valid_to=None,
         expires_at=None,
-        derived_from=(),
+        derived_from=derived_from,
     )

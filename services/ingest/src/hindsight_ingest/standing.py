@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from hindsight_language.conflicts import ACCOUNTS
 from hindsight_runtime.heads import CONSTANT, HAN, WORD, Head, Row, Stored, load_weights, read_head
 
+from hindsight_ingest.constraints import find_constraint, is_of_kin
+from hindsight_ingest.one_time import is_one_time
 from hindsight_ingest.standing_rules import find_rules, is_sure
 
 MAX_CHARS = 400  # longer texts tell of something; an instruction is short
@@ -28,8 +31,13 @@ def mark(kind: str, value: str) -> str:
     text = plain(value)
     if not text or len(text) > MAX_CHARS or text.count("\n") >= MAX_LINES:
         return "preference" if kind == "preference" else ""
+    binding = find_constraint(text)
+    if kind != "preference" and (kind in ACCOUNTS or (not binding and (is_one_time(text) or is_of_kin(text)))):
+        return ""
+    if binding.startswith(("health", "diet")):
+        return "preference"
     heads, found = load_heads(), signs(text)
-    is_standing = kind == "preference" or is_sure(text) or heads.stands.score(text, found) >= heads.stands.threshold
+    is_standing = kind == "preference" or binding or is_sure(text) or heads.stands.score(text, found) >= heads.stands.threshold
     if not is_standing:
         return ""
     return "instruction" if heads.instructs.score(text, found) >= heads.instructs.threshold else "preference"

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping
 
+from hindsight_language.whole_words import blank_parts
+
 EN_VERBS = (
     r"answer|reply|respond|write|draft|speak|talk|call|address|use|"
     r"avoid|keep|give|show|ask|tell|check|confirm|explain|translate|"
@@ -115,7 +117,7 @@ SIGNS: Mapping[str, str] = {
 SURE: Mapping[str, str] = {
     "from_now_on": (
         r"\bfrom (?:now|today) on, (?!the\b)|\bgoing forward, (?:please|always|never|use)|"
-        r"(?:从现在起|从今天起|以后|今后|往后)[^，。；]{0,8}(?:请|不要|别|一律|用)|一律(?:用|写|说|按|不|改|叫|放|以)"
+        r"(?:从现在起|从今天起|以后|今后|往后)[^，。；]{0,8}(?:请(?!假|客|帖|柬|教)|不要|别|一律|用(?![户人途处品]))|一律(?:用|写|说|按|不|改|叫|放|以)"
     ),
     "request": (
         r"^(?:please|always|never|do not|don['’]t) (?!was|were|is|had)[a-z]+\b|"
@@ -161,11 +163,13 @@ RULES, CERTAIN = ({name: re.compile(pattern, re.IGNORECASE) for name, pattern in
 
 def find_rules(text: str) -> dict[str, bool]:
     """Each sign's name, and whether it shows in a text."""
+    text = blank_parts(text)
     return {name: pattern.search(text) is not None for name, pattern in RULES.items()}
 
 
 def is_sure(text: str) -> bool:
     """Whether one rule is enough: a text stands that neither quotes somebody nor tells what was."""
+    text = blank_parts(text)
     if RULES["quotes"].search(text) or RULES["past"].search(text):
         return False
     return any(pattern.search(text) for pattern in CERTAIN.values())
