@@ -77,6 +77,8 @@ class Entry:
     expires_at: datetime | None = None  # None: lives as long as the desk is used
     entry_id: str = ""  # what citations and receipts call it
     scope: str = ""  # of its desk, as a caller named it
+    session_id: str = ""  # of the turn that it was heard in
+    turn: int | None = None  # None: it was put
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ def _hot(desk: Desk) -> str:
 def _to_text(entry: Entry) -> str:
     """What of an entry the scripts keep and do not read."""
     kept = (entry.trigger, entry.value, entry.source, entry.confidence, entry.importance, entry.put_at.timestamp())
-    return json.dumps(kept, ensure_ascii=False)
+    return json.dumps((*kept, entry.session_id, entry.turn), ensure_ascii=False)
 
 
 def _read_head(desk: Desk, key: str, head: bytes) -> Mapping[str, Any]:
@@ -223,7 +225,7 @@ def _read_head(desk: Desk, key: str, head: bytes) -> Mapping[str, Any]:
 
 
 def _entry(desk: Desk, key: str, head: bytes, text: bytes) -> Entry:
-    trigger, value, source, confidence, importance, put_at = json.loads(text)
+    trigger, value, source, confidence, importance, put_at, session_id, turn = json.loads(text)
     return Entry(
         key=key,
         trigger=trigger,
@@ -232,6 +234,8 @@ def _entry(desk: Desk, key: str, head: bytes, text: bytes) -> Entry:
         confidence=confidence,
         importance=importance,
         put_at=datetime.fromtimestamp(put_at, UTC),
+        session_id=session_id,
+        turn=turn,
         **_read_head(desk, key, head),
     )
 

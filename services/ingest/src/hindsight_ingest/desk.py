@@ -1,13 +1,17 @@
 """DeskService: what a session, or a user, has at hand."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import asyncpg
 from hindsight.v1 import desk_pb2, desk_pb2_grpc, memory_pb2
 from hindsight_runtime import checks
 from hindsight_runtime.errors import InvalidField, NotConfigured, NotFound
 from hindsight_runtime.identity import SESSION_PREFIX, Principal, caller
 from hindsight_store.desks import Desk, Desks, Entry
+from hindsight_store.heard import in_force
+from hindsight_store.reader import reading
 
 from hindsight_ingest import validation
 from hindsight_ingest.calls import to_call
@@ -23,7 +27,8 @@ MAX_TTL_S = 86_400
 class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
     """Answers DeskService."""
 
-    def __init__(self, desks: Desks | None, writer: DeskWriter, pipeline: Pipeline, quota: Quota) -> None:
+    def __init__(self, pool: asyncpg.Pool, desks: Desks | None, writer: DeskWriter, pipeline: Pipeline, quota: Quota) -> None:
+        self._pool = pool
         self._desks = desks
         self._writer = writer
         self._pipeline = pipeline
@@ -45,13 +50,13 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
     async def GetEntry(self, request: desk_pb2.GetEntryRequest, context: Any) -> desk_pb2.GetEntryResponse:
         """One entry, which counts as a use."""
         desks, _, desk = self._open(request, "read")
-        entry = await desks.get(desk, validation.check_key("key", request.key))
-        return desk_pb2.GetEntryResponse(entry=to_entry(request.scope, _found(entry)))
+        entry = _found(await desks.get(desk, validation.check_key("key", request.key)))
+        return desk_pb2.GetEntryResponse(entry=to_entry(request.scope, _found(*await self._in_force(desk, [entry]))))
 
     async def ListEntries(self, request: desk_pb2.ListEntriesRequest, context: Any) -> desk_pb2.ListEntriesResponse:
         """All of a desk."""
         desks, _, desk = self._open(request, "read")
-        entries = await desks.entries(desk)
+        entries = await self._in_force(desk, await desks.entries(desk))
         return desk_pb2.ListEntriesResponse(
             entries=[to_entry(request.scope, entry) for entry in entries],
             used_tokens=sum(entry.tokens for entry in entries),
@@ -84,7 +89,7 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         past = await self._pipeline.recall_request(call)
         if past is not None:  # the entry may have left the desk since
             return desk_pb2.PromoteEntryResponse(result=to_message(past[0]))
-        entry = _found(await desks.get(desk, key))
+        entry = _found(*await self._in_force(desk, [_found(await desks.get(desk, key))]))
         if entry.confidence < validation.MIN_CONFIDENCE:
             raise InvalidField("key", f"the entry is less sure than {validation.MIN_CONFIDENCE}; put it again when it is surer")
         memory = memory_pb2.NewMemory(
@@ -102,6 +107,15 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
         candidate = validation.read_candidate("entry", memory, principal, self._pipeline.clock())
         results = await self._pipeline.write(call, [candidate], all_or_nothing=True)
         return desk_pb2.PromoteEntryResponse(result=to_message(results[0]))
+
+    async def _in_force(self, desk: Desk, entries: Sequence[Entry]) -> list[Entry]:
+        """The entries without copies of what became memories and is in force no more."""
+        if all(entry.turn is None for entry in entries):
+            return list(entries)
+        async with reading(self._pool, desk.tenant_id) as reader:
+            bank_id = await reader.find_bank(desk.tenant_id, desk.agent_id)
+        now = self._pipeline.clock()
+        return list(entries) if bank_id is None else await in_force(self._pool, desk.tenant_id, bank_id, entries, now)
 
     def _open(self, request: Any, right: str) -> tuple[Desks, Principal, Desk]:
         """The desk that a request names, once the caller may use it so."""
@@ -145,7 +159,7 @@ def _claimed(source: str, principal: Principal) -> str:
     return source if source in principal.sources else "inference"
 
 
-def _found(entry: Entry | None) -> Entry:
+def _found(entry: Entry | None = None) -> Entry:
     if entry is None:
         raise NotFound("no such entry on this desk; it may have faded")
     return entry

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from functools import partial
 
@@ -22,6 +22,7 @@ from hindsight_ingest.listening import Finding
 
 PENDING = 2_000  # what comes on top of that drops the oldest
 LAST_S = 3.0  # at the end, for what is pending
+SETTLE_S = 1.0
 KEY_CHARS = 128
 
 log = structlog.get_logger()
@@ -37,6 +38,8 @@ class Errands:
         self._clock = clock
         self._pending: deque[Errand] = deque(maxlen=PENDING)
         self._added = asyncio.Event()
+        self._done = asyncio.Event()  # with all that was added
+        self._done.set()
         self._dropped = 0
         self._is_over = False
 
@@ -62,6 +65,8 @@ class Errands:
                     tokens=0,
                     is_task_state=one.timing == "desk",
                     put_at=self._clock(),
+                    session_id=session_id,
+                    turn=one.turn,
                 )
                 self._add(partial(self._desks.put, desk, *weigh_up(entry, self._count)))
 
@@ -84,7 +89,14 @@ class Errands:
     def _add(self, errand: Errand) -> None:
         self._dropped += len(self._pending) == PENDING
         self._pending.append(errand)
+        self._done.clear()
         self._added.set()
+
+    async def settle(self) -> None:
+        """Wait until all that was added is done, but not for a Redis that is away."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_S):
+                await self._done.wait()
 
     async def run(self) -> None:
         """Run what is pending, over and over, until it is to end."""
@@ -101,6 +113,10 @@ class Errands:
 
     async def flush(self) -> None:
         """Run all that is pending."""
+        await self._run_pending()
+        self._done.set()
+
+    async def _run_pending(self) -> None:
         while self._pending:
             errand = self._pending.popleft()  # before it runs: what overflows meanwhile drops from the left
             try:

@@ -88,7 +88,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
             ),
             server,
         )
-        desk_pb2_grpc.add_DeskServiceServicer_to_server(DeskServicer(desks, desk_writer, pipeline, quota), server)
+        desk_pb2_grpc.add_DeskServiceServicer_to_server(DeskServicer(pool, desks, desk_writer, pipeline, quota), server)
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model), desks), server)
         admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, _now), _now), server)

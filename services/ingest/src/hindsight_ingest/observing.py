@@ -144,6 +144,7 @@ class Observer:
             await _record(writer, bank_id, call, session_id, outcome)
         over = self._errands.end_session if session.ended_at else self._errands.end_task
         over(call.principal.tenant_id, call.agent_id, session, call.principal)
+        await self._errands.settle()  # what is put once this is answered stays
         return Ended(session.task_id, is_new)
 
     async def _enter(

@@ -72,7 +72,7 @@ class ContextMaker:
         first where they do and among equals.
         """
         try:
-            entries = await self._recaller.read_desks(query.desks) if query.desks else []
+            entries = await self._recaller.read_desks(query) if query.desks else []
         except DesksUnavailable:
             missing[WORKING] = "unavailable"
             return []

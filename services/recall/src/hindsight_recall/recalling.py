@@ -122,7 +122,7 @@ class Recaller:
         """
         stages = Stages(query.deadline_ms)
         ask = self._to_ask(query)
-        working = WorkingSearch(self._desks, self._entry_embeddings, query.desks, stages) if query.working else None
+        working = WorkingSearch(ask, self._desks, self._entry_embeddings, query.desks, stages) if query.working else None
         if working and query.working != "also" and (answer := await self._recall_working(query, ask, working)):
             return answer
         subjects, measured = await self.measure(query, stages, working)
@@ -136,10 +136,10 @@ class Recaller:
         """The answer from what is at hand; None where that is not enough, and more is to be looked at."""
         embedding = await self._embed(ask.plan, working.stages)
         scale = Scale.of(self._model) if embedding else None
-        measured = await working.measure(ask.plan, embedding[1] if embedding else None, scale)
+        measured = await working.measure(embedding[1] if embedding else None, scale)
         if query.working == "first":
             floor = query.relevance_floor or self.relevance_floor
-            measured += await working.measure_hot(ask, embedding, scale)
+            measured += await working.measure_hot(embedding, scale)
             above = [p for p in order(measured, self.weights) if p.similarity >= floor]
             if len(above) < query.top_k:
                 return None
@@ -210,7 +210,7 @@ class Recaller:
         subjects: dict[str, Subject] = {turn_name(t.id): t for t in turns.turns.values()}
         measured: dict[str, Measured] = {}
         if working:
-            at_hand = await working.measure(plan, vector[1] if vector else None, scale)
+            at_hand = await working.measure(vector[1] if vector else None, scale)
             subjects |= working.entries
             measured |= {m.id: m for m in at_hand}
         for bank in reversed(banks):  # what several grants open counts as found by the first
@@ -247,25 +247,24 @@ class Recaller:
             stages.lose(["rerank"])
             return {}
 
-    async def read_desks(self, named: Mapping[str, Desk]) -> list[Entry]:
-        """The entries of some desks, desk by desk, as they lie there.
+    async def read_desks(self, query: Query) -> list[Entry]:
+        """The entries of the desks that are meant, desk by desk, as they lie there.
 
         Raises:
             DesksUnavailable: Redis does not answer, or there is none.
         """
         if self._desks is None:
             raise DesksUnavailable("there is no Redis")
-        return await read_entries(self._desks, named)
+        return await read_entries(self._desks, query.desks, self._to_ask(query))
 
     async def compare(self, query: Query, entries: Sequence[Entry]) -> dict[str, float]:
         """How well entries of desks answer a query, 0 to 1, by id; by words alone where there is no time or no embed service."""
-        stages, plan = Stages(query.deadline_ms), plan_query(query.text, query.moment, query.zone)
-        working = WorkingSearch(
-            self._desks, self._entry_embeddings, query.desks, stages, entries={entry.entry_id: entry for entry in entries}
-        )
-        embedding = await self._embed(plan, stages)
+        stages, ask = Stages(query.deadline_ms), self._to_ask(query)
+        found = {entry.entry_id: entry for entry in entries}
+        working = WorkingSearch(ask, self._desks, self._entry_embeddings, query.desks, stages, entries=found)
+        embedding = await self._embed(ask.plan, stages)
         scale = Scale.of(self._model) if embedding else None
-        measured = await working.measure(plan, embedding[1] if embedding else None, scale)
+        measured = await working.measure(embedding[1] if embedding else None, scale)
         return {place.measured.id: place.similarity for place in order(measured, self.weights)}
 
     async def browse(self, query: Query, before: UUID | None) -> Answer:

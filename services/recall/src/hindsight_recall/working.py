@@ -11,6 +11,7 @@ import numpy as np
 from hindsight_runtime.embedder import Embedder, Model
 from hindsight_runtime.errors import DependencyUnavailable, Overloaded
 from hindsight_store.desks import Desk, Desks, DesksUnavailable, Entry
+from hindsight_store.heard import in_force
 from hindsight_store.reader import reading, search_text
 from hindsight_store.records import Found, Kept, Vector, WordStatistics
 from hindsight_store.words import length, terms
@@ -58,6 +59,7 @@ class EntryEmbeddings:
 class WorkingSearch:
     """Finds and measures what is at hand. One for one recall."""
 
+    ask: Ask
     desks: Desks | None
     embeddings: EntryEmbeddings
     named: Mapping[str, Desk]  # by the scope that the caller names
@@ -65,9 +67,10 @@ class WorkingSearch:
     entries: dict[str, Entry] = field(default_factory=dict)  # by id
     kept: dict[UUID, Kept] = field(default_factory=dict)  # hot memories
 
-    async def measure(self, plan: Plan, vector: Vector | None, scale: Scale | None) -> list[Measured]:
-        """The entries of the desks, measured against a query: its embedding is float32[dimension] of unit norm."""
+    async def measure(self, vector: Vector | None, scale: Scale | None) -> list[Measured]:
+        """The entries of the desks, measured against the query: its embedding is float32[dimension] of unit norm."""
         await self.read()
+        plan = self.ask.plan
         entries = list(self.entries.values())
         texts = [search_text(entry.key, entry.trigger, entry.value) for entry in entries]
         rows: list[Vector | None] = [None] * len(texts)
@@ -80,11 +83,11 @@ class WorkingSearch:
         measured = [_measure(entry, counts, plan, statistics, relevance) for entry, counts, relevance in found]
         return _numbered(measured)
 
-    async def measure_hot(self, ask: Ask, embedding: Embedding | None, scale: Scale | None) -> list[Measured]:
+    async def measure_hot(self, embedding: Embedding | None, scale: Scale | None) -> list[Measured]:
         """The selected memories that were written or recalled under the named scopes a moment ago, as PostgreSQL has them now."""
         if self.desks is None:
             return []
-        desks = self.desks
+        desks, ask = self.desks, self.ask
 
         async def find() -> list[str]:
             return [name for desk in self.named.values() for name in await desks.hot(desk, ask.moment)]
@@ -112,7 +115,7 @@ class WorkingSearch:
         desks = self.desks
 
         async def read() -> dict[str, Entry]:
-            return {entry.entry_id: entry for entry in await read_entries(desks, self.named)}
+            return {entry.entry_id: entry for entry in await read_entries(desks, self.named, self.ask)}
 
         try:
             self.entries = await self.stages.within(SEARCH, [WORKING], read, {}, name=WORKING)
@@ -120,14 +123,17 @@ class WorkingSearch:
             self.stages.lose([WORKING])
 
 
-async def read_entries(desks: Desks, named: Mapping[str, Desk]) -> list[Entry]:
-    """The entries of some desks, desk by desk, as they lie there; each with the scope that the caller named.
+async def read_entries(desks: Desks, named: Mapping[str, Desk], ask: Ask) -> list[Entry]:
+    """The entries of some desks, desk by desk, as they lie there; each with the scope that the caller named. Without copies of
+    what became memories and is in force no more.
 
     Raises:
         DesksUnavailable: Redis does not answer.
+        StoreUnavailable: PostgreSQL does not answer.
     """
     found = [(scope, await desks.entries(desk)) for scope, desk in named.items()]
-    return [replace(entry, scope=scope) for scope, entries in found for entry in entries]
+    entries = [replace(entry, scope=scope) for scope, entries in found for entry in entries]
+    return await in_force(ask.pool, ask.tenant_id, ask.bank_id, entries, ask.selection.now)
 
 
 def _statistics(counts: Sequence[Mapping[str, int]], lengths: Sequence[float]) -> WordStatistics:
