@@ -10,7 +10,7 @@ import pytest
 from hindsight_ingest.desk_writing import DeskWriter
 from hindsight_ingest.guard import TextGuard
 from hindsight_language.tokens import token_counter
-from hindsight_memory import DeskEntry, Filter, Hindsight, HindsightError, NewEntry, NewKey, NewMemory, Source, Turn
+from hindsight_memory import DeskEntry, Filter, Hindsight, HindsightError, MemorySource, NewEntry, NewKey, NewMemory, Source, Turn
 from hindsight_runtime.errors import DeskFull
 from hindsight_runtime.identity import Principal
 from hindsight_store.desks import Desk, Entry, open_desks
@@ -234,3 +234,15 @@ async def test_an_emptied_redis_costs_the_desk_and_no_memory(client: Hindsight, 
         await redis.flushall()
     assert (await client.list_entries(DESK)).entries == ()
     assert (await client.get(kept.memory_id)).value == "Ada lives in Turin."
+
+
+async def test_withdrawing_a_source_leaves_nothing_of_it_on_the_agents_desks(client: Hindsight, services):
+    rights = ("read", "write", "admin")
+    async with await services.connect(NewKey(tenant="acme", default_agent_id="ada", rights=rights)) as admin:
+        await client.put_entry(DESK, STEP)
+        await admin.put_entry(DESK, CITY, agent_id="bob")
+        source = MemorySource(principal=(await client.describe_caller()).id)
+        await client.write(NewMemory("home", "Ada lives in Turin."))
+        await admin.revoke_source(source, agent_id="ada")
+        assert (await client.list_entries(DESK)).entries == ()
+        assert _keys((await admin.list_entries(DESK, agent_id="bob")).entries) == [CITY.key]

@@ -103,6 +103,13 @@ def key_prefix(tenant_id: int, agent_id: str) -> str:
     return f"hs:{tenant_id}:{quote(agent_id, safe='')}:"
 
 
+async def unlink_all(client: redis.Redis, tenant_id: int, agent_id: str = "") -> None:
+    """Remove everything of an agent, or of a whole tenant."""
+    prefix = key_prefix(tenant_id, agent_id) if agent_id else f"hs:{tenant_id}:"
+    async for key in client.scan_iter(match=f"{prefix}*", count=1000):
+        await client.unlink(key)
+
+
 def _entry_id(desk: Desk, key: str) -> str:
     """What citations and receipts call an entry: the same for the same desk and key, neither of which can be read from it."""
     text = "\0".join((str(desk.tenant_id), desk.agent_id, desk.scope, key))
@@ -184,6 +191,12 @@ class Desks:
             async with asyncio.timeout(TIMEOUT_S):
                 found: list[Any] = await self._redis.zrevrangebyscore(_hot(desk), "+inf", now.timestamp() - HOT_S)  # pyright: ignore
         return [memory_id.decode() for memory_id in found]
+
+    async def clear_all(self, tenant_id: int, agent_ids: Sequence[str]) -> None:
+        """Remove every desk of some agents, or of a whole tenant where none is named, and what is hot."""
+        with away():
+            for agent_id in agent_ids or [""]:
+                await unlink_all(self._redis, tenant_id, agent_id)
 
     async def ping(self) -> None:
         """Return if Redis answers.

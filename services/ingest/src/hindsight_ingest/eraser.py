@@ -10,7 +10,7 @@ import asyncpg
 import redis.asyncio as redis
 from hindsight_runtime.errors import DependencyUnavailable
 from hindsight_store import erasures, jobs
-from hindsight_store.desks import key_prefix
+from hindsight_store.desks import unlink_all
 from hindsight_store.jobs import Job
 from hindsight_store.pool import StoreUnavailable
 
@@ -39,8 +39,7 @@ class RedisCache:
     async def clear(self, tenant_id: int, agent_id: str) -> None:
         """Remove everything of an agent."""
         with _away():
-            async for key in self._client.scan_iter(match=f"{key_prefix(tenant_id, agent_id)}*", count=1000):
-                await self._client.unlink(key)
+            await unlink_all(self._client, tenant_id, agent_id)
 
     async def rewrite(self) -> None:
         """Write the append-only file anew, so that it does not hold what was removed."""

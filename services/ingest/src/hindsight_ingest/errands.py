@@ -70,6 +70,11 @@ class Errands:
                 )
                 self._add(partial(self._desks.put, desk, *weigh_up(entry, self._count)))
 
+    def clear_all(self, tenant_id: int, agent_ids: Sequence[str]) -> None:
+        """Something was withdrawn: no desk of these agents, or of the tenant's where none is named, tells who put what."""
+        if self._desks:
+            self._add(partial(self._desks.clear_all, tenant_id, agent_ids))
+
     def end_task(self, tenant_id: int, agent_id: str, session: Session, caller: Principal | None = None) -> None:
         """A task of a session is over: what mattered for it alone goes."""
         self._clear(tenant_id, agent_id, session, caller, only_task_state=True)

@@ -91,7 +91,7 @@ async def open_service(stack: AsyncExitStack, settings: IngestSettings) -> Servi
         desk_pb2_grpc.add_DeskServiceServicer_to_server(DeskServicer(pool, desks, desk_writer, pipeline, quota), server)
         review_pb2_grpc.add_ReviewServiceServicer_to_server(ReviewServicer(Reviewing(pool, pipeline, changes)), server)
         session_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(observer, Listener(embedder, model), desks), server)
-        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, _now), _now), server)
+        admin_pb2_grpc.add_AdminServiceServicer_to_server(AdminServicer(pool, Revoking(pool, errands, _now), _now), server)
         erasure_pb2_grpc.add_ErasureServiceServicer_to_server(ErasureServicer(pool, _now), server)
         record_pb2_grpc.add_RecordServiceServicer_to_server(RecordServicer(pool, errands), server)
         sharing_pb2_grpc.add_SharingServiceServicer_to_server(SharingServicer(pool, pipeline), server)

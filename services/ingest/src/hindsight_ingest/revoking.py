@@ -17,6 +17,7 @@ from hindsight_store.sources import Source
 from hindsight_store.withdrawals import Asked, By, Counts, Withdrawal
 from hindsight_store.writer import writing
 
+from hindsight_ingest.errands import Errands
 from hindsight_ingest.validation import TOOL_CHARS
 
 KEY_ID_CHARS = 128
@@ -35,18 +36,26 @@ class Reinstated:
 class Revoking:
     """Revokes sources. One for the life of a process."""
 
-    def __init__(self, pool: asyncpg.Pool, clock: Callable[[], datetime]) -> None:
+    def __init__(self, pool: asyncpg.Pool, errands: Errands, clock: Callable[[], datetime]) -> None:
         self._pool = pool
+        self._errands = errands
         self._clock = clock
 
     async def revoke(self, principal: Principal, agent_id: str, source: Source, request_id: str) -> Withdrawal:
-        """Withdraw everything of a source, in one transaction. Nothing is recorded where there was nothing more to withdraw.
+        """Withdraw everything of a source, in one transaction, and clear the agents' desks, which do not tell who put what.
+        Nothing is recorded where there was nothing more to withdraw.
 
         Raises:
             NotFound: the agent has no memory yet.
             PermissionDenied: the key is limited to scopes, or may not use the agent.
             RequestIdReused: the request id stands for another source.
         """
+        withdrawal = await self._withdraw(principal, agent_id, source, request_id)
+        self._errands.clear_all(principal.tenant_id, _agents(principal, agent_id))
+        await self._errands.settle()
+        return withdrawal
+
+    async def _withdraw(self, principal: Principal, agent_id: str, source: Source, request_id: str) -> Withdrawal:
         by, asked = By(uuid7(), principal.key_id, self._clock()), Asked(agent_id, source)
         async with writing(self._pool, principal.tenant_id) as writer:
             await writer.lock([withdrawals.LOCK_KEY])
