@@ -180,6 +180,28 @@ async def test_the_keys_of_a_desk_end_with_it(valkey: str):
         assert HOUR < lives[0] / 1000 - time.time() <= HOUR + 61
 
 
+async def test_a_desk_that_is_cleared_with_all_others_while_it_is_used_stays_whole(valkey: str):
+    desk, done, different = Desk(1, "ada", "session:race"), asyncio.Event(), set[int]()
+
+    async def write(desks: Desks) -> None:
+        while not done.is_set():
+            await desks.put(desk, entry("a", 1), Stay(1, HOUR))
+
+    async with Redis.from_url(valkey, max_connections=64) as client:
+        desks = Desks(client, budget_tokens=BUDGET)
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(8):
+                tasks.create_task(write(desks))
+            for _ in range(100):
+                await desks.clear_all(1, ["ada"])
+                async with client.pipeline() as pipe:
+                    for key in desk.keys:
+                        pipe.pexpiretime(key)
+                    different.add(len(set(await pipe.execute())))
+            done.set()
+        assert different == {1}
+
+
 async def test_what_is_pinned_leaves_room_or_the_pin_is_refused(valkey: str):
     async with Redis.from_url(valkey) as client:
         desks, desk = Desks(client, budget_tokens=BUDGET), Desk(1, "ada", "session:pins")

@@ -51,13 +51,22 @@ async def test_no_break_in_a_relation_s_type_begins_a_line_of_its_own(client: Hi
     assert (len(context.relations), _forged(context)) == (1, [])
 
 
-def _holder(scope: str) -> Principal:
-    return Principal(1, "acme", "k1", scopes=(scope,))
+def _holder(*scopes: str) -> Principal:
+    return Principal(1, "acme", "k1", scopes=scopes)
 
 
 def test_desks_of_two_scopes_never_share_a_name():
     outer, inner = _holder("user:42"), _holder("user:42/session:x")
     assert outer.desk_of("session:x/session:s1") != inner.desk_of("session:s1")
+
+
+def test_keys_of_the_same_scopes_share_a_desk_however_these_are_listed_and_no_others_do():
+    assert _holder("user:42", "user:42").desk_of("session:s1") == _holder("user:42").desk_of("session:s1")
+    assert _holder("b:1", "a:1").desk_of("session:s1") == _holder("a:1", "b:1", "a:1").desk_of("session:s1")
+    apart = [("a:1", "b:1"), ("a:1,b:1",), ("a:1", "b:1", "c:1"), ("a:1", "b:*"), ("a:1",), ("a:*",), ("a:1/session:s1",)]
+    sessions = ["s1", "*", "s1,b:1", "/s1", "x/session:s1"]
+    named = [_holder(*scopes).desk_of(f"session:{one}") for scopes in apart for one in sessions]
+    assert len(set(named)) == len(apart) * len(sessions)
 
 
 async def test_a_session_id_with_slashes_opens_no_other_scope_s_desk(services):

@@ -1,14 +1,15 @@
 """What became of an answer is kept with its receipt, for whom the receipt is there, and as long."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
 from hindsight_memory import AuditFilter, Hindsight, HindsightError, NewKey, NewMemory, Receipt
-from hindsight_store.ids import uuid7
+from hindsight_store.ids import first_at, uuid7
 from hindsight_store.pool import open_pool
 from hindsight_store.receipts import remove_old
 
@@ -84,6 +85,15 @@ async def test_nothing_is_reported_of_what_is_no_receipt_of_the_caller(services,
     async with await services.connect(NewKey(tenant="other", default_agent_id="ada")) as other:
         for stranger, named in ((client, written.memory_id), (client, str(uuid7())), (other, receipt_id)):
             assert await refusal_of(stranger, named) == ("NOT_FOUND", "NOT_FOUND")
+
+
+async def test_ids_that_no_answer_of_the_last_minute_had_are_refused_without_a_wait(client: Hindsight):
+    await client.write(NewMemory("tea", "Ada likes green tea."))
+    old = first_at(datetime.now(UTC), before=timedelta(hours=1))
+    began = time.monotonic()
+    refused = await asyncio.gather(*(refusal_of(client, str(name)) for name in (old, *(uuid4() for _ in range(31)))))
+    assert set(refused) == {("NOT_FOUND", "NOT_FOUND")}
+    assert time.monotonic() - began < 1.5
 
 
 async def test_secrets_are_masked_in_what_is_reported(client: Hindsight):

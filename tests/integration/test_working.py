@@ -149,6 +149,66 @@ async def test_a_copy_of_what_is_in_force_no_more_is_not_shown(services, client:
     assert said not in [entry.value for entry in (await client.list_entries(SESSION)).entries]
 
 
+async def _become_a_memory(client: Hindsight, worker: Work, said: str, times: int = 1) -> str:
+    """Say something in the session until it is a memory; its id."""
+    for _ in range(times):
+        await client.observe("s1", [Turn("user", said), Turn("assistant", "Noted.")], scope=USER)
+    await client.complete_task("s1")
+    await worker()
+    (memory,) = [m async for m in client.list(Filter(scope=USER)) if m.value == said]
+    return memory.id
+
+
+async def _desk_of(client: Hindsight) -> list[str]:
+    return [entry.value for entry in (await client.list_entries(SESSION)).entries]
+
+
+@pytest.mark.parametrize("said", ["I prefer window seats on long flights.", "我坐长途飞机喜欢靠窗的座位。"])
+async def test_a_copy_of_what_was_said_twice_goes_with_its_memory(client: Hindsight, worker: Work, said: str):
+    memory_id = await _become_a_memory(client, worker, said, times=2)
+    assert await _desk_of(client) == [said]
+    await client.forget(memory_id=memory_id)
+    assert await _desk_of(client) == []
+
+
+async def test_a_copy_of_what_is_said_again_after_it_was_forgotten_is_shown_at_once(client: Hindsight, worker: Work):
+    said = "I prefer window seats on long flights."
+    memory_id = await _become_a_memory(client, worker, said)
+    await client.forget(memory_id=memory_id)
+    assert await _desk_of(client) == []
+    await client.observe("s1", [Turn("user", said)])
+    await until(lambda: _has(client, SESSION, 1))
+    assert await _desk_of(client) == [said]
+
+
+async def test_a_copy_of_what_is_restored_is_shown_again(client: Hindsight, worker: Work):
+    said = "I prefer window seats on long flights."
+    memory_id = await _become_a_memory(client, worker, said)
+    await client.update(memory_id, {"value": "He takes any seat."})
+    assert await _desk_of(client) == []
+    await client.restore(memory_id, 1)
+    assert await _desk_of(client) == [said]
+
+
+async def test_a_copy_of_what_is_forgotten_is_told_by_no_call_of_the_desk(client: Hindsight, worker: Work):
+    said = "I prefer window seats on long flights."
+    memory_id = await _become_a_memory(client, worker, said)
+    await client.forget(memory_id=memory_id)
+    assert await _desk_of(client) == []
+    for call in (client.get_entry, client.pin_entry, client.promote_entry):
+        with pytest.raises(HindsightError) as failure:
+            await call(SESSION, said)
+        assert failure.value.reason == "NOT_FOUND", call.__name__
+
+
+async def test_the_same_words_put_by_hand_stay_when_the_memory_is_forgotten(client: Hindsight, worker: Work):
+    said = "I prefer window seats on long flights."
+    memory_id = await _become_a_memory(client, worker, said)
+    await client.put_entry(SESSION, NewEntry("seat", said))
+    await client.forget(memory_id=memory_id)
+    assert await keys_of(client, SESSION) == {"seat"}
+
+
 async def _has(client: Hindsight, scope: str, count: int) -> bool:
     found = len(await keys_of(client, scope))
     return found >= count if count else found == 0

@@ -40,6 +40,8 @@ def test_a_disguise_is_taken_off_and_named(disguised: str, plain: str, disguise:
         lambda t: "".join(f"%{b:02x}" for b in t.encode()),
         lambda t: "".join(f"&#{ord(c)};" for c in t),
         lambda t: "".join(f"\\u{ord(c):04x}" for c in t),
+        lambda t: "".join(f"\\U{ord(c):08X}" for c in t),
+        lambda t: "".join(f"\\u{{{ord(c):x}}}" for c in t),
         lambda t: base64.b64encode(base64.b64encode(t.encode())).decode(),
     ],
 )

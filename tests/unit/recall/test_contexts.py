@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from hindsight_language.tokens import token_counter
@@ -181,6 +182,21 @@ def test_relations_are_told_where_both_ends_are_in():
 def test_citations_are_as_long_as_it_takes_to_tell_them_apart():
     context = composed(memory(1, "one"), memory(1 + 2**24, "two"))
     assert [item.citation for item in context.items] == ["0000001", "1000001"]
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone", "day"),
+    [
+        (datetime(2026, 5, 3, 18, 30, tzinfo=UTC), "Asia/Kolkata", "2026-05-04"),
+        (datetime(2026, 5, 3, 18, 29, tzinfo=UTC), "Asia/Kolkata", "2026-05-03"),
+        (datetime(1, 1, 1, 0, 0, 1, tzinfo=UTC), "America/Lima", "0001-01-01"),
+        (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC), "Asia/Kathmandu", "9999-12-31"),
+    ],
+)
+def test_a_day_is_the_zones_and_at_the_ends_of_the_calendar_the_last_there_is(moment: datetime, zone: str, day: str):
+    offers = [memory(1, "It is so.", valid_from=moment)]
+    context = compose(offers, (), budget_tokens=2000, count=COUNT, zone=ZoneInfo(zone))
+    assert context.text.endswith(f"It is so. (note; {day})")
 
 
 def test_what_speaks_against_a_hit_stands_behind_it():

@@ -170,9 +170,8 @@ def _read_morse(found: str) -> str:
 
 
 def _read_escapes(found: str) -> str:
-    return (
-        "".join(chr(int(code, 16)) for code in found.lower().split("\\u")[1:]).encode("utf-16", "surrogatepass").decode("utf-16")
-    )
+    units = "".join(chr(int(code.strip("{}"), 16)) for code in found.lower().split("\\u")[1:])
+    return units.encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 # What stands in every such text, how it looks, and how it is read.
@@ -184,7 +183,7 @@ _ENCODINGS: Sequence[tuple[str, re.Pattern[str], Callable[[str], str]]] = (
     ("", re.compile(r"(?<!\w)(?:0x)?(?:[0-9a-f]{2}[ ,:]?){10,}(?!\w)|(?:\\x[0-9a-f]{2}){6,}", re.IGNORECASE), _read_hex),
     ("", re.compile(r"(?:[01]{8}\s+){4,}[01]{8}"), _read_bits),
     ("", re.compile(r"(?:[.-]{1,5}(?: +/? *|/)){8,}[.-]{1,5}"), _read_morse),
-    ("\\", re.compile(r"(?:\\u[0-9a-f]{4}){4,}", re.IGNORECASE), _read_escapes),
+    ("\\", re.compile(r"(?:\\u(?:000[0-9a-f]{5}|[0-9a-f]{4}|\{0*[0-9a-f]{1,5}\})){4,}", re.IGNORECASE), _read_escapes),
     ("%", re.compile(r"[\w.%-]*(?:%[0-9a-f]{2}[\w.-]*){3,}", re.IGNORECASE), lambda found: unquote(found, errors="strict")),
     ("&#", re.compile(r"[^\n]*&#x?[0-9a-f]+;[^\n]*", re.IGNORECASE), html.unescape),
 )

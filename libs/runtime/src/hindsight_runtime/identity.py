@@ -132,8 +132,9 @@ class Principal:
 
 def session_desk(own: Sequence[str], session: str) -> str:
     """What the desk of a session is called for keys of these scopes. No scope begins so, and no two pairs are called alike."""
-    named = ",".join(quote(scope, safe="") for scope in sorted(set(own)))
-    if len(own) > 1:
+    scopes = sorted(set(own))
+    named = ",".join(quote(scope, safe="") for scope in scopes)
+    if len(scopes) > 1:
         named = f"*{hashlib.blake2b(named.encode(), digest_size=16).hexdigest()}"
     return f"/{named}/{session}"
 

@@ -23,6 +23,7 @@ from hindsight_store import desk_scripts
 USES = 4  # that count; more make nothing worth more
 ENTRIES = 1000  # of a desk
 ENTRY_PREFIX = "desk:"  # of an entry's id, which is no memory's
+PARTS = ("entries", "ranks", "ends")  # of a desk, the keys that the scripts take
 HOT_S = 1800.0  # that a memory stays hot after it was written or recalled
 HOT = 256  # memories of a scope
 TIMEOUT_S = 2.0
@@ -51,7 +52,7 @@ class Desk:
     @property
     def keys(self) -> list[str]:
         """Its keys in Redis, as the scripts take them."""
-        return [f"{self.prefix}{part}" for part in ("entries", "ranks", "ends")]
+        return [f"{self.prefix}{part}" for part in PARTS]
 
     @property
     def prefix(self) -> str:
@@ -104,10 +105,11 @@ def key_prefix(tenant_id: int, agent_id: str) -> str:
 
 
 async def unlink_all(client: redis.Redis, tenant_id: int, agent_id: str = "") -> None:
-    """Remove everything of an agent, or of a whole tenant."""
+    """Remove everything of an agent, or of a whole tenant; each desk at once, so that nobody puts on half of one."""
     prefix = key_prefix(tenant_id, agent_id) if agent_id else f"hs:{tenant_id}:"
     async for key in client.scan_iter(match=f"{prefix}*", count=1000):
-        await client.unlink(key)
+        name, _, part = key.decode().rpartition(":")
+        await client.unlink(*(f"{name}:{one}" for one in (PARTS if part in PARTS else (part,))))
 
 
 def _entry_id(desk: Desk, key: str) -> str:

@@ -9,12 +9,15 @@ from hindsight_store.desks import Entry
 from hindsight_store.pool import transaction
 
 # The places of statements that became memories and are none any more: forgotten, changed, superseded, held back, withdrawn.
+# What was said more than once in a session became one memory, of one of the turns; one that had ended before is not of it.
 ENDED = """SELECT heard.place
-    FROM unnest($2::text[], $3::int[], $4::text[]) WITH ORDINALITY AS heard(session_id, turn, value, place)
-    JOIN memories AS m ON m.bank_id = $1 AND m.session_id <> '' AND m.session_id = heard.session_id AND m.turn = heard.turn
-        AND m.value = heard.value
+    FROM unnest($2::text[], $3::int[], $4::text[], $5::timestamptz[])
+        WITH ORDINALITY AS heard(session_id, turn, value, put_at, place)
+    JOIN memories AS m ON m.bank_id = $1 AND m.session_id <> '' AND m.turn IS NOT NULL AND m.session_id = heard.session_id
+        AND m.value = heard.value AND (m.turn = heard.turn OR m.status IN ('active', 'archived')
+            AND coalesce(least(m.known_to, m.valid_to, m.expires_at), 'infinity') > heard.put_at)
     GROUP BY heard.place HAVING NOT bool_or(m.known_to IS NULL AND m.status IN ('active', 'archived')
-        AND (m.valid_to IS NULL OR m.valid_to > $5) AND (m.expires_at IS NULL OR m.expires_at > $5))"""
+        AND (m.valid_to IS NULL OR m.valid_to > $6) AND (m.expires_at IS NULL OR m.expires_at > $6))"""
 
 
 async def in_force(pool: asyncpg.Pool, tenant_id: int, bank_id: int, entries: Sequence[Entry], now: datetime) -> list[Entry]:
@@ -22,8 +25,8 @@ async def in_force(pool: asyncpg.Pool, tenant_id: int, bank_id: int, entries: Se
     heard = [entry for entry in entries if entry.turn is not None]
     if not heard:
         return list(entries)
-    sessions, turns, values = [e.session_id for e in heard], [e.turn for e in heard], [e.value for e in heard]
+    columns = [[getattr(entry, name) for entry in heard] for name in ("session_id", "turn", "value", "put_at")]
     async with transaction(pool, tenant_id, readonly=True) as connection:
-        rows = await connection.fetch(ENDED, bank_id, sessions, turns, values, now)
+        rows = await connection.fetch(ENDED, bank_id, *columns, now)
     ended = {heard[row["place"] - 1].entry_id for row in rows}
     return [entry for entry in entries if entry.entry_id not in ended]

@@ -56,9 +56,10 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
     async def ListEntries(self, request: desk_pb2.ListEntriesRequest, context: Any) -> desk_pb2.ListEntriesResponse:
         """All of a desk."""
         desks, _, desk = self._open(request, "read")
-        entries = await self._in_force(desk, await desks.entries(desk))
-        return desk_pb2.ListEntriesResponse(
-            entries=[to_entry(request.scope, entry) for entry in entries],
+        entries = await desks.entries(desk)
+        shown = await self._in_force(desk, entries)
+        return desk_pb2.ListEntriesResponse(  # what is not shown takes its part of the budget until it fades
+            entries=[to_entry(request.scope, entry) for entry in shown],
             used_tokens=sum(entry.tokens for entry in entries),
             pinned_tokens=sum(entry.tokens for entry in entries if entry.is_pinned),
             budget_tokens=desks.budget_tokens,
@@ -67,7 +68,10 @@ class DeskServicer(desk_pb2_grpc.DeskServiceServicer):
     async def PinEntry(self, request: desk_pb2.PinEntryRequest, context: Any) -> desk_pb2.PinEntryResponse:
         """Pin or unpin an entry."""
         desks, _, desk = self._open(request, "write")
-        entry = await desks.pin(desk, validation.check_key("key", request.key), is_pinned=request.is_pinned)
+        key = validation.check_key("key", request.key)
+        shown = await self._in_force(desk, await desks.entries(desk))
+        _found(*(entry for entry in shown if entry.key == key))
+        entry = await desks.pin(desk, key, is_pinned=request.is_pinned)
         return desk_pb2.PinEntryResponse(entry=to_entry(request.scope, _found(entry)))
 
     async def ClearDesk(self, request: desk_pb2.ClearDeskRequest, context: Any) -> desk_pb2.ClearDeskResponse:

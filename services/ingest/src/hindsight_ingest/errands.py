@@ -23,6 +23,7 @@ from hindsight_ingest.listening import Finding
 PENDING = 2_000  # what comes on top of that drops the oldest
 LAST_S = 3.0  # at the end, for what is pending
 SETTLE_S = 1.0
+BRIEF_S = 0.05  # once nothing was done in that time: many ends at once do not wait one after the other
 KEY_CHARS = 128
 
 log = structlog.get_logger()
@@ -41,6 +42,7 @@ class Errands:
         self._done = asyncio.Event()  # with all that was added
         self._done.set()
         self._dropped = 0
+        self._is_away = False  # as far as the last errand or wait could tell
         self._is_over = False
 
     def warm(self, desk: Desk, memory_ids: Iterable[str]) -> None:
@@ -99,9 +101,11 @@ class Errands:
 
     async def settle(self) -> None:
         """Wait until all that was added is done, but not for a Redis that is away."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SETTLE_S):
+        try:
+            async with asyncio.timeout(BRIEF_S if self._is_away else SETTLE_S):
                 await self._done.wait()
+        except TimeoutError:
+            self._is_away = True
 
     async def run(self) -> None:
         """Run what is pending, over and over, until it is to end."""
@@ -125,10 +129,11 @@ class Errands:
         while self._pending:
             errand = self._pending.popleft()  # before it runs: what overflows meanwhile drops from the left
             try:
-                await errand()
-            except NoRoom:
-                pass  # what is pinned goes first
+                with suppress(NoRoom):  # what is pinned goes first
+                    await errand()
+                self._is_away = False
             except DesksUnavailable as away:
+                self._is_away = True
                 self._dropped += 1 + len(self._pending)
                 log.warning("desks not brought up to date", why=str(away), dropped=self._dropped)
                 self._pending.clear()

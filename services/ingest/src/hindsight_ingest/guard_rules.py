@@ -301,9 +301,12 @@ _PAIRS = tuple(
 )
 
 
+_DOTLESS = str.maketrans("İı", "ii")  # patterns that ignore case take them for an i
+
+
 def may_be_sure(text: str) -> bool:
     """Whether a text without disguise may be an order beyond doubt; most are not, and need not be read for every sign."""
-    small = text.lower()
+    small = text.translate(_DOTLESS).lower()
     has_both = any(any(word in small for word in first) and any(word in small for word in second) for first, second in _PAIRS)
     return has_both or _COMPILED["delimiter"].search(text) is not None
 

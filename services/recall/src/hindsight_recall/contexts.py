@@ -15,6 +15,7 @@ from hindsight_store.records import Kept, RelationSeen
 from hindsight_store.turns import Turn
 
 from hindsight_recall.episodic import turn_name
+from hindsight_recall.periods import day_in
 from hindsight_recall.ranking import Importance, Measured, Place
 from hindsight_recall.recalling import Hit, Subject
 
@@ -221,7 +222,7 @@ def _describe(hit: Hit, zone: tzinfo) -> str:
 def _day(moment: datetime, zone: tzinfo) -> str:
     """The day in a zone; of the first moment of a day in UTC that day, which is how a bare date is given."""
     is_date = moment.astimezone(UTC).time() == time()
-    return f"{moment if is_date else moment.astimezone(zone):%Y-%m-%d}"
+    return day_in(moment, UTC if is_date else zone).isoformat()
 
 
 def _on_one_line(text: str) -> str:

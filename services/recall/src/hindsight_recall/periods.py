@@ -81,7 +81,7 @@ Reader = Callable[[re.Match[str], date], Span | None]
 
 def find_periods(text: str, now: datetime, zone: tzinfo = UTC) -> list[Period]:
     """The spans of time a text names, in the order of the rules below; each word counts for one rule."""
-    today = _day_in(now, zone)
+    today = day_in(now, zone)
     claimed: list[tuple[int, int]] = []
     periods: list[Period] = []
     for pattern, read in RULES:
@@ -99,7 +99,7 @@ def find_periods(text: str, now: datetime, zone: tzinfo = UTC) -> list[Period]:
     return periods
 
 
-def _day_in(now: datetime, zone: tzinfo) -> date:
+def day_in(now: datetime, zone: tzinfo) -> date:
     """The day it is in a zone; at the ends of the calendar, where the zone has none, the day it is in UTC."""
     try:
         return now.astimezone(zone).date()
