@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from hindsight_language.tokens import token_counter
-from hindsight_memory import Context, Hindsight, HindsightError, Memory, NewEntry, NewKey, NewMemory, Source, Turn
+from hindsight_memory import Context, Filter, Hindsight, HindsightError, Memory, NewEntry, NewKey, NewMemory, Source, Turn
 
 USER, SESSION = "user:42", "session:s1"
 COUNT = token_counter("gpt")
@@ -190,3 +190,17 @@ async def test_the_receipt_tells_the_flags_of_turns_too(client: Hindsight):
     receipt = await client.receipt(answer.receipt_id)
     assert [hit.flags for hit in answer.hits] == [one.flags for one in receipt.hits]
     assert ("unverified",) in [one.flags for one in receipt.hits]
+
+
+async def test_the_desk_of_one_users_session_is_no_part_of_anothers_context(client: Hindsight):
+    await client.observe("s1", [Turn("user", "Hello.")], scope="user:lin")
+    await client.put_entry(SESSION, NewEntry("address", "The parcel of Lin goes to Quanzhou."))
+    for ask in (
+        client.recall_context("Where does the parcel go?", session_id="s1", scope="user:ada"),
+        client.recall("Where does it go?", working="also", session_id="s1", where=Filter(scope="user:ada")),
+    ):
+        with pytest.raises(HindsightError) as refused:
+            await ask
+        assert (refused.value.code, list(refused.value.fields)) == ("INVALID_ARGUMENT", ["session_id"])
+    for scope in ("", "user:lin", "project:shop"):
+        assert "Quanzhou" in (await client.recall_context("Where does it go?", session_id="s1", scope=scope)).text

@@ -181,8 +181,9 @@ def _to_lines(offers: Sequence[Offer], budget_tokens: int, count: Count, zone: t
     found = []
     for offer in offers:
         line = f"[{citations[offer.name]}] {_describe(offer.hit, zone)}"
-        is_hopeless = len(line.split()) > WORDS_OF_TOKEN * budget_tokens  # counting is what costs
-        tokens = budget_tokens + 1 if is_hopeless else count(line + "\n")
+        words = len(line.split())
+        is_hopeless = words > WORDS_OF_TOKEN * budget_tokens  # counting is what costs
+        tokens = max(budget_tokens + 1, words // WORDS_OF_TOKEN) if is_hopeless else count(line + "\n")
         found.append(Item(offer, citations[offer.name], line, tokens))
     return found
 

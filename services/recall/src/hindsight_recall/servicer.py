@@ -105,6 +105,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             request.filter.scope = ""  # the desk of a session is the key's, no matter whose the scope of its memories is
         selection = wire.read_recall_selection(request, principal, self._recaller.clock())
         bank_id = await self._banks.find(principal, agent_id)
+        if desks and request.filter.scope:
+            whom = await self._scope_of(principal, bank_id, request.session_id)
+            _check_same("session_id", whom, request.filter.scope)
         return Query(
             tenant_id=principal.tenant_id,
             bank_id=bank_id or 0,
@@ -134,7 +137,9 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         said = checks.check_text("context", request.context, max_chars=QUERY_CHARS)
         session_id = checks.check_session_id("session_id", request.session_id, required=False)
         bank_id = await self._banks.find(principal, agent_id)
-        scope = checks.check_scope("scope", request.scope) or await self._scope_of(principal, bank_id, session_id)
+        whom = await self._scope_of(principal, bank_id, session_id)
+        scope = checks.check_scope("scope", request.scope) or whom
+        _check_same("session_id", whom, scope)
         selection = wire.read_context_selection(scope, session_id, principal, self._recaller.clock())
         query = Query(
             tenant_id=principal.tenant_id,
@@ -341,6 +346,13 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
             grants=[wire.to_grant(grant, with_principal=with_principal) for grant in seen],
             next_page_token=str(page[size - 1].grant_id) if len(page) > size else "",
         )
+
+
+def _check_same(field: str, session_scope: str, scope: str) -> None:
+    """Raise InvalidField where a session concerns one user and another one is named, to whom its desk is not to be shown."""
+    word, _, name = session_scope.partition(":")
+    if name and scope != session_scope and scope.partition(":")[0] == word:
+        raise InvalidField(field, f"the session concerns another {word}; name that one's scope, or another session")
 
 
 def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str) -> dict[str, Desk]:
