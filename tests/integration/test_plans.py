@@ -38,7 +38,7 @@ HOT: dict[str, tuple[str, tuple[Any, ...], str, set[str]]] = {
     "time": (reader.WITHIN, (*SELECTION, NOW, NOW + timedelta(days=1), 30), "recall", {"memories_by_time"}),
     "hop": (reader.HOP, (*SELECTION, WANTED[0], WANTED[1], WANTED[2], 3, 20, 10), "recall", {"memories_by_word"}),
     "receipt": (reader.RECEIPT, (1, UUID(int=0)), "recall", {"receipts_pkey"}),
-    "heard": (heard.ENDED, (1, ["s1"], [1], ["Ada likes tea."], NOW), "recall", {"memories_by_turn"}),
+    "heard": (heard.ENDED, (1, ["s1"], [1], ["Ada likes tea."], [NOW], NOW), "recall", {"memories_by_turn"}),
     "reports": (outcomes.ASKED_OF, (1, UUID(int=0), "key", False), "ingest", {"receipts_pkey"}),
     "tags": (
         reader.PAGE_NEWEST,

@@ -284,3 +284,29 @@ async def test_what_is_heard_later_takes_the_place_of_what_was_heard_before(clie
     assert [m.value for m in active] == [later]
     before = await client.recall(earlier, as_of=then + timedelta(days=1))
     assert earlier in [h.memory.value for h in before.hits]
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "request_"),
+    [
+        ("I am allergic to peanuts.", "The parcel goes to Lisbon by ship.", "Please count the orders of customer 4711."),
+        ("我对花生过敏。", "包裹寄往上海，走海运。", "请统计客户4711的订单数量。"),
+    ],
+)
+async def test_what_was_forgotten_in_a_session_is_told_by_none_of_its_accounts(
+    client: Hindsight, worker: Work, said: str, other: str, request_: str
+):
+    await client.observe("s1", [Turn("user", f"{said}{other}"), Turn("assistant", "Noted.")])
+    await client.complete_task("s1")
+    await worker()
+    forgotten = [m for m in [m async for m in client.list(Filter())] if said in m.value]
+    assert forgotten
+    for memory in forgotten:
+        await client.forget(memory_id=memory.id)
+    await client.observe("s1", [Turn("user", request_), *TASK[1:]])
+    await client.complete_task("s1", outcome="success")
+    await client.end_session("s1")
+    await worker()
+    accounts = [*await of_kind(client, "summary"), *await of_kind(client, "experience")]
+    assert "experience" in {memory.kind for memory in accounts}
+    assert not [memory.value for memory in accounts if said.rstrip(".。") in f"{memory.key}{memory.query}{memory.value}"]

@@ -12,6 +12,7 @@ from pgvector import HalfVector
 
 from hindsight_store import audit, jobs, receipts
 from hindsight_store.grants import GrantWriter
+from hindsight_store.heard import find_forgotten
 from hindsight_store.outcomes import OutcomeWriter
 from hindsight_store.pool import Connection, transaction
 from hindsight_store.reader import COLUMNS, Reader, search_text, to_memory
@@ -255,6 +256,10 @@ class Writer(Reader):
     def reviews(self) -> ReviewWriter:
         """The review queue of the same tenant, in the same transaction."""
         return ReviewWriter(self._connection, self._tenant_id)
+
+    async def find_forgotten(self, bank_id: int, session_id: str) -> list[tuple[int, str]]:
+        """What was heard in a session, became a memory, and was deleted: the turn and what it says."""
+        return await find_forgotten(self._connection, bank_id, session_id)
 
     @property
     def outcomes(self) -> OutcomeWriter:

@@ -96,10 +96,26 @@ class LookBack:
 
 
 async def read_ends(writer: Writer, bank_id: int, session_id: str, first: int, end: int) -> list[Turn]:
-    """The first and the last turns of a span; of a long one the middle is left out."""
+    """The first and the last turns of a span; of a long one the middle is left out. Without what was forgotten since."""
     behind = first + FIRST_TURNS
     turns = await writer.turns.between(bank_id, session_id, first, min(end, behind))
-    return turns + await writer.turns.between(bank_id, session_id, max(behind, end - LAST_TURNS), end)
+    turns += await writer.turns.between(bank_id, session_id, max(behind, end - LAST_TURNS), end)
+    return without_forgotten(turns, await writer.find_forgotten(bank_id, session_id))
+
+
+def without_forgotten(turns: Sequence[Turn], forgotten: Sequence[tuple[int, str]]) -> list[Turn]:
+    """Turns without the statements that were forgotten, wherever they stand word for word; what a person said of one in
+    other words is left out with all of its turn. Turns that then say nothing are gone."""
+    kept = []
+    for turn in turns:
+        content, result = turn.content, turn.result
+        for number, value in forgotten:
+            if number == turn.turn and turn.role == "user" and value not in content:
+                content = ""
+            content, result = content.replace(value, ""), result.replace(value, "")
+        if content.strip() or result.strip() or turn.tool:
+            kept.append(replace(turn, content=content, result=result))
+    return kept
 
 
 def to_experience(experience: Experience, session: Session, task: Task) -> Candidate:
