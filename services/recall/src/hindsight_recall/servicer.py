@@ -107,7 +107,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         bank_id = await self._banks.find(principal, agent_id)
         if desks and request.filter.scope:
             whom = await self._scope_of(principal, bank_id, request.session_id)
-            _check_same("session_id", whom, request.filter.scope)
+            _check_same(whom, request.filter.scope)
         return Query(
             tenant_id=principal.tenant_id,
             bank_id=bank_id or 0,
@@ -139,7 +139,7 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         bank_id = await self._banks.find(principal, agent_id)
         whom = await self._scope_of(principal, bank_id, session_id)
         scope = checks.check_scope("scope", request.scope) or whom
-        _check_same("session_id", whom, scope)
+        _check_same(whom, scope)
         selection = wire.read_context_selection(scope, session_id, principal, self._recaller.clock())
         query = Query(
             tenant_id=principal.tenant_id,
@@ -348,11 +348,11 @@ class RecallServicer(recall_pb2_grpc.RecallServiceServicer):
         )
 
 
-def _check_same(field: str, session_scope: str, scope: str) -> None:
+def _check_same(session_scope: str, scope: str) -> None:
     """Raise InvalidField where a session concerns one user and another one is named, to whom its desk is not to be shown."""
     word, _, name = session_scope.partition(":")
     if name and scope != session_scope and scope.partition(":")[0] == word:
-        raise InvalidField(field, f"the session concerns another {word}; name that one's scope, or another session")
+        raise InvalidField("session_id", f"the session concerns another {word}; name that one's scope, or another session")
 
 
 def _read_desks(principal: Principal, agent_id: str, scope: str, session_id: str) -> dict[str, Desk]:
